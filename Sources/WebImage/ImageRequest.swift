@@ -270,6 +270,8 @@ extension ImageRequest {
     var takesUsualAnswers: Bool { storage.takesUsualAnswers }
     /// The memory cache of the request's own cache; nil: the manager's is used.
     var ownMemory: MemoryCache? { storage.options.caching.cache?.memoryCache }
+    /// The answers by which pictures in ``ownMemory`` are judged.
+    var ownAnswers: AnswerBook? { storage.options.caching.cache?.answers }
     /// The request's own decoding limits; nil: the manager's apply.
     var ownLimits: DecodeLimits? { storage.options.decoding.ownLimits }
     /// How the picture is made from the original's bytes.

@@ -47,6 +47,25 @@ import WebImageTesting
         #expect(bench.transport.requests.count == 2)
     }
 
+    /// Pictures that the cache itself had put into its memory were once served although a load had brought a newer
+    /// original.
+    @Test func aNewerOriginalOutdatesThePicturesOfTheRequestsOwnCache() async throws {
+        let (bench, cache) = (makeBench(), makeCache(folders[1]))
+        bench.transport.answer(
+            url, .bytes(body, contentType: "image/png", headers: [.eTag: "\"1\""]),
+            .bytes(try Fixture.png(32, 24), contentType: "image/png", headers: [.eTag: "\"2\""]))
+        var (small, plain) = (ImageRequest(url, size: TargetSize(width: 16)), ImageRequest(url))
+        small.caching.cache = cache
+        plain.caching.cache = cache
+        _ = try await bench.manager.image(for: plain)
+        await bench.manager.finishStores()
+        #expect(try await cache.image(for: small)?.source == .disk)
+        #expect(bench.manager.cachedImage(for: small) != nil)
+        plain.caching.policy = .reload
+        #expect(try await bench.manager.image(for: plain).image.size.width == 32)
+        #expect(bench.manager.cachedImage(for: small) == nil)
+    }
+
     @Test func twoCachesAreTwoLoads() async throws {
         let (bench, cache) = (makeBench(), makeCache(nil))
         var own = ImageRequest(url)

@@ -161,7 +161,7 @@ struct BytesSearch: Sendable {
 
     private func found(_ log: ByteLog, _ entry: Entry, _ stored: StoredResponse, isProvisional: Bool) {
         var opened = OpenedBytes(log: log, source: tiers[entry.place].source, time: loader.clock.now)
-        opened.record = loader.answers.record(of: key.originalKey, stored)
+        opened.record = loader.answers(key).record(of: key.originalKey, stored)
         if entry.found.metadata.status != nil { opened.wholeHead = loader.origin.head(of: stored) }
         opened.isProvisional = isProvisional
         if entry.place > 0 {

@@ -64,7 +64,7 @@ final class LoadDecode: DecodeClient {
         let plan = bytes.storePlan
         // An entry of a further tier has already been through a serializer.
         let serializer = bytes.copied == nil ? loader.caches.serializer(for: job.request) : nil
-        let isReplaced = plan?.storing.map { loader.answers.hasReplaced($0, of: job.key.originalKey) } ?? false
+        let isReplaced = plan?.storing.map { loader.answers(job.key).hasReplaced($0, of: job.key.originalKey) } ?? false
         let original =
             failure == nil && !isReplaced
             ? loader.announceOriginal(of: job.keeper, bytes, plan, serializer == nil ? log : nil, header) : nil

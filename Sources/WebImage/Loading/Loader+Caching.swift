@@ -82,10 +82,10 @@ extension Loader {
         let asksAnyway: Bool =
             switch key.policy.mode {
             case .revalidate, .refresh, .reload, .reloadFromOrigin: true
-            case .httpRules: !isFresh(answers.known(key.originalKey), key)
+            case .httpRules: !isFresh(answers(key).known(key.originalKey), key)
             case .cacheFirst, .cacheOnly, .noStore: false
             }
-        return answers.record(of: key.originalKey, stored, replaces: asksAnyway)
+        return answers(key).record(of: key.originalKey, stored, replaces: asksAnyway)
     }
 
     private func isFresh(_ known: StoredResponse?, _ key: BytesKey) -> Bool {
@@ -99,13 +99,13 @@ extension Loader {
 
     /// Whether memory knows an answer that can be served without asking the origin.
     func isRenewed(_ key: BytesKey) -> Bool {
-        if case .serve = origin.decision(key, answers.known(key.originalKey)) { return true }
+        if case .serve = origin.decision(key, answers(key).known(key.originalKey)) { return true }
         return false
     }
 
     /// Removes the original from every tier in the background; its pictures are no longer served from memory.
     func forget(_ key: BytesKey) {
-        answers.outdate(key.originalKey)
+        answers(key).outdate(key.originalKey)
         inTiers(of: key, as: originals.announce(for: key.originalKey)) { tier, then in
             tier.remove(key.originalKey, then)
         }
@@ -126,7 +126,7 @@ extension Loader {
             }
             inTiers(of: key, as: announced) { tier, then in tier.renew(key.originalKey, change, then) }
         } else if plan.removesStored {
-            answers.outdate(key.originalKey)
+            answers(key).outdate(key.originalKey)
             inTiers(of: key, as: announced) { tier, then in tier.remove(key.originalKey, then) }
         } else {
             announced.withdraw()

@@ -49,20 +49,23 @@ extension Loader {
     /// usual request. Other requests, with their own rules for answers or a user whom only the sent headers identify,
     /// are always judged individually.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
-        request.isUsual && image.storage.isKnownGood(under: stateNumber(origin.settings.number))
+        request.isUsual && image.storage.isKnownGood(under: stateNumber(origin.settings.number, for: request))
             || isFor(request, image, by: origin.downloader.snapshot)
     }
 
     /// A number that identifies the state by which pictures are judged. It changes when settings change or pictures
     /// become outdated, and differs between managers, which may share a cache but not its users.
-    private func stateNumber(_ settings: Int) -> Int { settings &+ answers.outdatings }
+    private func stateNumber(_ settings: Int, for request: ImageRequest) -> Int {
+        if request.cachesAsUsual { return settings &+ answers.outdatings }
+        return settings &+ (request.ownAnswers ?? answers).outdatings
+    }
 
     /// Whether a request would get this picture now. The user and the headers in `Vary` may have changed with the
     /// downloader's configuration, the jar's cookies or the modifier.
     func isFor(_ request: ImageRequest, _ image: Image, by settings: ConfigurationSnapshot) -> Bool {
         // A picture without an answer was stored by the program.
         if image.storage.origin == nil { return request.takesUsualAnswers }
-        let stateNumber = stateNumber(settings.number)
+        let stateNumber = stateNumber(settings.number, for: request)
         guard let record = image.storage.origin as? AnswerRecord, !record.isOutdated,
             let download = try? door.enterAtOnce(request, by: settings).download.get()
         else { return false }

@@ -15,7 +15,7 @@ final class Loader: Sendable {
     let decoding: DecodeService
     let originals: OriginalStore
     let unencoded = UnencodedPictures()
-    /// The answers by which pictures in memory are judged.
+    /// The answers by which pictures in the manager's memory are judged.
     let answers: AnswerBook
     let observer: LoadObserver
     let table = Guarded(LoadTable())
@@ -39,6 +39,9 @@ final class Loader: Sendable {
             observer: parts.observer, clock: parts.decoding.clock, executor: parts.decoding.executor,
             brake: parts.downloader.brake)
     }
+
+    /// The answers by which pictures in the memory of a load's cache are judged.
+    func answers(_ key: BytesKey) -> AnswerBook { key.caching.cache?.answers ?? answers }
 
     /// The request as the interceptors change it before anything is looked up.
     func changed(_ request: ImageRequest) -> ImageRequest {

@@ -36,6 +36,7 @@ extension Loader {
     /// Pictures in memory of another body, which the origin has just replaced, are no longer served.
     private func judgeMemory(by response: StoredResponse, _ keeper: OriginalKeeper) {
         let key = keeper.key
+        let answers = answers(key)
         guard let known = answers.known(key.originalKey), !answers.hasReplaced(response, of: key.originalKey) else {
             return
         }
