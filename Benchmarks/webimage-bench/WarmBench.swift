@@ -4,9 +4,32 @@ import WebImage
 /// A warm hit through the public call, compared with a look-up of the same keys in a dictionary. Bar: 1.5 times,
 /// without allocation.
 enum WarmBench {
-    static func run() throws {
+    static func run() async throws {
         for count in [100, 10_000] { try measure(count) }
         try measureRequestsMadeAnew(5_000)
+        try await measureLoads(100_000)
+    }
+
+    /// Hits of the functions that answer with a whole response. They have no bar.
+    private static func measureLoads(_ count: Int) async throws {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let manager = ImageManager(configuration: configuration)
+        let request = ImageRequest("https://images.example.com/photos/7919/large.jpg?width=640&v=3")
+        manager.memoryCache.store(try Image(size: PixelSize(width: 1, height: 1)) { _ in }, for: request.variantKey)
+        var (awaited, called): ([Double], [Double]) = ([], [])
+        for _ in 0..<5 {
+            // Of the process, in microseconds: the task may change its thread.
+            var begin = Measure.processCPU
+            for _ in 0..<count { _ = try await manager.image(for: request) }
+            awaited.append((Measure.processCPU - begin) * 1000 / Double(count))
+            begin = Measure.processCPU
+            for _ in 0..<count { manager.load(request) { _ in } }
+            called.append((Measure.processCPU - begin) * 1000 / Double(count))
+        }
+        print(
+            "one key: await image(for:) \(Measure.text(awaited.sorted()[2], 1)) ns, load(_:onEvent:) "
+                + "\(Measure.text(called.sorted()[2], 1)) ns")
     }
 
     /// Hits for which a whole new request is made, with a size and a priority. Bar: 300 ns each.

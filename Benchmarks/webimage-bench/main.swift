@@ -24,7 +24,7 @@ default:
         print("\n== \(name)")
         switch name {
         case "formats": try FormatBench.run()
-        case "warm": try WarmBench.run()
+        case "warm": try await WarmBench.run()
         case "memory": try MemoryBench.run()
         case "eviction": EvictionBench.run()
         case "cold": try await ColdBench.run()

@@ -183,6 +183,11 @@ public final class ImageManager: Sendable {
     ) -> LoadToken {
         let request = loader.changed(request)
         let token = LoadToken(loader: loader, request: request, isWatching: true)
+        if asksMemory, executor.isDirect, let response = loader.responseFromMemory(for: request) {
+            token.endBeforeItIsShared()
+            onEvent(.finished(.success(response)))
+            return token
+        }
         loader.begin(token, request, .callback(EventCallback(on: executor, onEvent)), asksMemory: asksMemory)
         return token
     }

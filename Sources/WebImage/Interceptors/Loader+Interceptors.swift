@@ -11,7 +11,7 @@ extension Loader {
     func begin(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
-        guard door.interceptors.concerns(request) else {
+        guard hasInterceptors || request.hasRecovery else {
             return start(token, request, delivery, asksMemory: asksMemory)
         }
         if asksMemory, case .ready(let ready) = door.enter(request, by: token.settings),

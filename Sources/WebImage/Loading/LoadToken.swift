@@ -59,6 +59,9 @@ public final class LoadToken: @unchecked Sendable {
         settings = loader.origin.downloader.snapshot
     }
 
+    /// Ends the wait of a token that no other thread can know yet.
+    func endBeforeItIsShared() { hasEnded = true }
+
     /// Cancels the load for this caller, whose last event is `cancelled`, at once. When all callers have cancelled, the
     /// transfer ends.
     public func cancel() { loader.leave(self, with: .cancelled) }
