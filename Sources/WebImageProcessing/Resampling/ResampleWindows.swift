@@ -8,10 +8,14 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
     private(set) var ends: [Int] = []
     /// The position of each output's weights.
     private var offsets: [Int] = []
+    /// Consecutive outputs with the same weights share them: in a blur nearly all outputs have the same.
     private var weights: [Weight] = []
+    /// The sum of the lengths of all windows.
+    private(set) var weightCount = 0
 
     var count: Int { starts.count }
-    var weightCount: Int { weights.count }
+    /// How many weights are in memory.
+    var storedCount: Int { weights.count }
 
     /// All inputs that any output needs.
     var inputs: Range<Int> { (starts.first ?? 0)..<(ends.last ?? 0) }
@@ -23,18 +27,38 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
     }
 
     mutating func append(from start: Int, _ window: [Weight]) {
+        if count > 0, weights(of: count - 1).elementsEqual(window) { return appendSame(from: start) }
         starts.append(start)
         ends.append(start + window.count)
         offsets.append(weights.count)
         weights += window
+        weightCount += window.count
+    }
+
+    /// Appends a window with the weights of the last one.
+    private mutating func appendSame(from start: Int) {
+        let length = ends[count - 1] - starts[count - 1]
+        offsets.append(offsets[count - 1])
+        starts.append(start)
+        ends.append(start + length)
+        weightCount += length
+    }
+
+    private func weights(of output: Int) -> ArraySlice<Weight> {
+        weights[offsets[output]..<offsets[output] + ends[output] - starts[output]]
     }
 
     /// The same windows with weights converted by `convert`, which keeps their number.
     private func map<Other>(_ convert: (ArraySlice<Weight>) -> [Other]) -> ResampleWindows<Other> {
         var result = ResampleWindows<Other>()
         for output in 0..<count {
-            let window = weights[offsets[output]..<offsets[output] + ends[output] - starts[output]]
-            result.append(from: starts[output], convert(window))
+            if output > 0, offsets[output] == offsets[output - 1],
+                weights(of: output).count == weights(of: output - 1).count
+            {
+                result.appendSame(from: starts[output])
+            } else {
+                result.append(from: starts[output], convert(weights(of: output)))
+            }
         }
         return result
     }
