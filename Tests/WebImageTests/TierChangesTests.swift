@@ -6,6 +6,18 @@ import WebImageTesting
 
 @testable import WebImage
 
+extension TierChanges {
+    /// Long after all stores have ended.
+    fileprivate mutating func add(
+        _ action: Action, _ key: CacheKey, number: UInt64? = nil,
+        _ then: @escaping @Sendable (WebImageError?) -> Void
+    ) -> Added {
+        add(action, key, number: number, at: .seconds(60), then)
+    }
+
+    fileprivate mutating func end(_ key: CacheKey) { end(key, at: .zero) }
+}
+
 /// The order in which the changes of a further tier are made.
 @Suite struct TierChangesTests {
     private func log(_ count: Int) -> ByteLog { ByteLog(bytes: [UInt8](repeating: 1, count: count)) }
@@ -154,6 +166,27 @@ import WebImageTesting
         changes.end(keys[3])
         changes.end(second.key)
         #expect(changes.isIdle && changes.runningCount == 0 && changes.waitingBytes == 0)
+    }
+
+    /// Another program's removal was once without effect if the store ended just before this program learned of it.
+    @Test func aStoreThatHasJustEndedIsUndone() throws {
+        var changes = makeChanges()
+        func undo(_ key: CacheKey, at now: Duration) -> Bool {
+            !changes.add(.undo, key, at: now) { _ in }.beaten.isEmpty
+        }
+        _ = changes.add(.put(log(10), DiskMetadata()), key) { _ in }
+        #expect(next(&changes)?.isStore == true)
+        changes.end(key, at: .seconds(10))
+        #expect(!undo(key, at: .seconds(11)) && next(&changes)?.isRemoval == true)
+        changes.end(key, at: .seconds(11))
+        #expect(undo(key, at: .seconds(13)) && undo(CacheKey("b"), at: .seconds(11)) && changes.isIdle)
+        // Only so many are remembered.
+        for number in 0..<300 {
+            _ = changes.add(.put(log(1), DiskMetadata()), CacheKey("\(number)")) { _ in }
+            #expect(next(&changes) != nil)
+            changes.end(CacheKey("\(number)"), at: .seconds(20))
+        }
+        #expect(undo(CacheKey("0"), at: .seconds(20)) && !undo(CacheKey("299"), at: .seconds(20)))
     }
 
     @Test func anEarlierPutThatComesLateIsBeatenByALaterOne() throws {

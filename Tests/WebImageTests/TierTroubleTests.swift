@@ -216,6 +216,7 @@ import WebImageTesting
         tier.setTrouble { _ in .none }
         further.put([3], DiskMetadata(), for: key)
         await finish(further)
+        clock.advance(by: .seconds(3))
         further.undoStores(of: key)
         await finish(further)
         #expect(tier.entries[key]?.body == [3], "it was stored after the removal")

@@ -222,7 +222,7 @@ final class FurtherTier: OriginalTier {
         _ action: TierChanges.Action, _ key: CacheKey, number: UInt64? = nil,
         _ then: @escaping @Sendable (WebImageError?) -> Void
     ) {
-        let added = state.withLock { $0.changes.add(action, key, number: number, then) }
+        let added = state.withLock { $0.changes.add(action, key, number: number, at: clock.now, then) }
         for change in added.beaten { change.then(nil) }
         for change in added.late { change.then(Self.isStuck) }
         if added.isRefused {
@@ -307,7 +307,7 @@ final class FurtherTier: OriginalTier {
 
     private func finish(_ change: TierChanges.Change) {
         let waiting = state.withLock { state in
-            state.changes.end(change.key)
+            state.changes.end(change.key, at: clock.now)
             return state.takeWaiting()
         }
         for run in waiting { run() }

@@ -15,7 +15,8 @@ struct TierChanges {
         case put(ByteLog, DiskMetadata)
         case renew(@Sendable (DiskMetadata) -> DiskMetadata?)
         case remove
-        /// Undoes stores that have not ended, because another program has removed the entry. Others are not told.
+        /// Undoes stores that have not ended, or only just, because another program has removed the entry. Others are
+        /// not told.
         case undo
     }
 
@@ -69,6 +70,10 @@ struct TierChanges {
 
     /// How many changes may wait.
     private static let maxWaiting = 10_000
+    /// For how long a store counts as recent, and how many are remembered. Another program's removal of such an entry may
+    /// have come before the store, although this program learns of it later.
+    private static let recentTime = Duration.seconds(2)
+    private static let maxRecent = 256
 
     private let maxRunning: Int
     /// The most bytes of stores that may wait, and of those that may run; one store may always do either.
@@ -77,6 +82,8 @@ struct TierChanges {
     /// Keys whose first change may begin, in order.
     private var ready = FIFO<CacheKey>()
     private var nextNumber: UInt64 = 1
+    /// The last stores that have ended, and when.
+    private var recent: [(key: CacheKey, ended: Duration)] = []
     private var waitingCount = 0
     /// How many of the changes that wait have no answer yet.
     private var unansweredCount = 0
@@ -132,7 +139,7 @@ struct TierChanges {
 
     /// - Parameter number: the number of an announced store; nil: the change is the newest.
     mutating func add(
-        _ action: Action, _ key: CacheKey, number: UInt64? = nil,
+        _ action: Action, _ key: CacheKey, number: UInt64? = nil, at now: Duration,
         _ then: @escaping @Sendable (WebImageError?) -> Void
     ) -> Added {
         let length = if case .put(let log, _) = action { log.receivedCount } else { 0 }
@@ -154,7 +161,9 @@ struct TierChanges {
             // Stores that were only announced are obsolete then, and leave nothing to undo.
             line.firstWanted = nextNumber
             beaten = line.waiting.filter(\.isStore)
-            guard line.running?.isStore ?? false || !beaten.isEmpty else { return Added(beaten: [change]) }
+            guard line.running?.isStore ?? false || !beaten.isEmpty || hasStored(key, justBefore: now) else {
+                return Added(beaten: [change])
+            }
         case .put:
             guard change.number >= line.firstWanted else { return Added(beaten: [change]) }
             if isStuck { return Added(isRefused: true) }
@@ -193,12 +202,21 @@ struct TierChanges {
     }
 
     /// Ends the running change of a key.
-    mutating func end(_ key: CacheKey) {
+    mutating func end(_ key: CacheKey, at now: Duration) {
         runningCount -= 1
         runningBytes -= lines[key]?.running?.length ?? 0
         if lines[key]?.hangs ?? false { hangingCount -= 1 }
+        if lines[key]?.running?.isStore ?? false {
+            recent.removeAll { $0.key == key || now - $0.ended > Self.recentTime }
+            if recent.count == Self.maxRecent { recent.removeFirst() }
+            recent.append((key, now))
+        }
         change(key) { line in (line.running, line.hangs) = (nil, false) }
         if lines[key]?.waiting.isEmpty == false { ready.append(key) }
+    }
+
+    private func hasStored(_ key: CacheKey, justBefore now: Duration) -> Bool {
+        recent.contains { $0.key == key && now - $0.ended <= Self.recentTime }
     }
 
     /// Notes that a change still runs long after its deadline.
