@@ -98,8 +98,8 @@ public final class ImagePrefetcher: Sendable {
     /// The number of lists that have not ended.
     public var runningLists: Int { work.listCount }
 
-    /// Returns when no list is left. If the task is cancelled, it returns at once, and the lists go on.
-    /// Listeners may still be told of the last pictures; ``PrefetchToken/finished()`` waits for them, too.
+    /// Returns when no list is left. Listeners have heard of every picture, and of each list's end, before. If the task
+    /// is cancelled, it returns at once, and the lists go on.
     public func finished() async { await work.finished() }
 }
 

@@ -96,6 +96,9 @@ final class PrefetchList: Sendable {
         for answer in answers { answer.give(.success(progress)) }
     }
 
+    /// Whether everyone who waited for the end has been told.
+    var hasToldEnd: Bool { state.withLock { $0.hasToldEnd } }
+
     var finalProgress: PrefetchProgress? { state.withLock { $0.end } }
 
     func whenEnded(_ answer: CancellableAnswer<PrefetchProgress>) {

@@ -23,13 +23,11 @@ final class PrefetchWork: Sendable {
         var untold: [PrefetchQueue.ListID: Int] = [:]
         /// The originals and pictures that are being stored, and the loads that wait to store the same.
         var keeping: [CacheKey: [CancellableAnswer<Void>]] = [:]
-        var idle: [CancellableAnswer<Void>] = []
+        /// The lists that have ended, but whose listeners may not have heard of it.
+        var ended: [PrefetchList] = []
 
-        mutating func takeIdle() -> [CancellableAnswer<Void>] {
-            guard lists.isEmpty else { return [] }
-            defer { idle = [] }
-            return idle
-        }
+        /// A list that has not ended for its listener.
+        var anyList: PrefetchList? { lists.values.first ?? ended.first { !$0.hasToldEnd } }
     }
 
     private let manager: ImageManager
@@ -115,17 +113,16 @@ final class PrefetchWork: Sendable {
     }
 
     func finished() async {
-        let answer = CancellableAnswer<Void>()
-        let isOver = state.withLock { state in
-            if !state.lists.isEmpty { state.idle.append(answer) }
-            return state.lists.isEmpty
+        while let list = state.withLock(\.anyList) {
+            let answer = CancellableAnswer<PrefetchProgress>()
+            list.whenEnded(answer)
+            do { _ = try await answer.value() } catch { return }
         }
-        if !isOver { _ = try? await answer.value() }
     }
 
     /// Reports the end of a list, if it has ended.
     private func noteEnd(of id: PrefetchQueue.ListID) {
-        let ended = state.withLock { state -> (PrefetchList, PrefetchProgress, [CancellableAnswer<Void>])? in
+        let ended = state.withLock { state -> (PrefetchList, PrefetchProgress)? in
             guard state.untold[id] == nil, let progress = state.queue.takeEnded(id),
                 let list = state.lists.removeValue(forKey: id)
             else {
@@ -133,11 +130,11 @@ final class PrefetchWork: Sendable {
             }
             // Before the lock is released, so that the token's progress is always known in one of both places.
             list.note(end: progress)
-            return (list, progress, state.takeIdle())
+            state.ended.removeAll(where: \.hasToldEnd)
+            state.ended.append(list)
+            return (list, progress)
         }
-        guard let (list, progress, idle) = ended else { return }
-        list.reportEnd(progress)
-        for answer in idle { answer.give(.success(())) }
+        if let (list, progress) = ended { list.reportEnd(progress) }
     }
 
     // MARK: Loading

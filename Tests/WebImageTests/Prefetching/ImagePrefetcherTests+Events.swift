@@ -109,6 +109,34 @@ extension ImagePrefetcherTests {
         own.withLock { $0 = nil }
     }
 
+    /// Whoever waits for all lists once heard of the end before the listeners.
+    @Test func theEndOfAllListsComesAfterTheListeners() async throws {
+        let folder = try TemporaryFolder()
+        let prefetcher = ImagePrefetcher(manager: try bench(folder).manager)
+        let book = ListBook()
+        let waiting = Guarded<[@Sendable () -> Void]>([])
+        // A busy main loop.
+        let executor = CallbackExecutor { run in waiting.withLock { $0.append(run) } }
+        prefetcher.prefetch(["http://list.test/a.png"], on: executor, onEvent: book.take)
+        let hasEnded = Guarded(false)
+        let end = Task {
+            await prefetcher.finished()
+            hasEnded.withLock { $0 = true }
+        }
+        #expect(await eventually { prefetcher.runningLists == 0 })
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(!hasEnded.withLock { $0 } && book.ends.isEmpty)
+        while !hasEnded.withLock({ $0 }) {
+            for run in waiting.withLock({ runs in
+                defer { runs = [] }
+                return runs
+            }) { run() }
+            await Task.yield()
+        }
+        await end.value
+        #expect(book.ends.count == 1 && book.items.count == 1)
+    }
+
     /// A transfer's progress and its end come from different threads, and a list may be cancelled while a picture
     /// begins.
     @Test func eventsOfEndedPicturesAndListsAreDropped() throws {
