@@ -208,6 +208,8 @@ extension ImageManager {
         (request.options.caching.query, request.options.caching.store) = ([], [])
         request.options.decoding.allowsPartial = false
         (request.options.size, request.options.decoding.bitmapLimit, request.options.transformers) = (nil, nil, [])
+        // The other pages are checked in the very bytes that were decoded: a serializer may store others.
+        if checksFrames { request.options.includesData = true }
         var cached: ImageResponse?
         for await event in loader.events(for: request) {
             switch event {
@@ -224,9 +226,9 @@ extension ImageManager {
                     throw WebImageError(
                         .unsupportedFeature, "the coder did not return a header", location: request.redactedURL)
                 }
-                if checksFrames { try await checkRest(of: picture.image, header, request) }
+                if checksFrames { try await checkRest(of: picture.image, header, picture.data, request) }
                 var response = OriginalResponse(header: header, source: picture.source, byteCount: picture.byteCount)
-                (response.head, response.data) = (picture.head, picture.data)
+                (response.head, response.data) = (picture.head, given.options.includesData ? picture.data : nil)
                 (response.storeError, response.timings) = (picture.storeError, picture.timings)
                 return response
             }
@@ -239,28 +241,20 @@ extension ImageManager {
     /// Decodes all frames of an animation, or all pages of a TIFF. If one of them is damaged, the original is removed
     /// from the disk.
     private func checkRest(
-        of image: Image, _ header: ImageHeader, _ request: ImageRequest
+        of image: Image, _ header: ImageHeader, _ file: [UInt8]?, _ request: ImageRequest
     ) async throws(WebImageError) {
         do throws(WebImageError) {
             try await image.animation?.decodeAll()
-            if header.format == .tiff || header.format == .bigTIFF {
-                try await checkPages(of: storedData(for: request), header, request)
-            }
+            if let file { try await checkPages(of: file, header, request) }
         } catch {
             // A cancelled check proves nothing about the original, which may have been on disk for long.
-            if ![.cancelled, .shutDown].contains(error.code) { try? await cache.remove(request, from: .disk) }
+            if ![.cancelled, .shutDown].contains(error.code) {
+                let caching = request.options.caching
+                let cache: any ImageCaching = caching.originalCache ?? caching.cache ?? cache
+                try? await cache.remove(request, from: .disk)
+            }
             throw error.endingALoad(of: request.redactedURL)
         }
-    }
-}
-
-extension ImageManager {
-    /// The bytes of an original that has just been loaded: from a cache, if it may be there.
-    private func storedData(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
-        var entry = request
-        entry.options.caching.policy = .cacheOnly
-        if request.options.caching.policy.mode.stores, let data = try? await originalData(for: entry) { return data }
-        return try await originalData(for: request)
     }
 }
 

@@ -42,20 +42,24 @@ extension ImageManager {
         return try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.finish() }
     }
 
-    /// Decodes the pages of a TIFF after the first one, to see whether they are whole. Other formats have none.
+    /// Decodes the other pages of a TIFF, to see whether they are whole. Other formats have none.
     ///
     /// - Parameters:
-    ///   - header: the header of the first page.
-    ///   - settings: the request by which the first page was loaded.
+    ///   - header: the header of the page that was loaded.
+    ///   - settings: the request by which that page was loaded.
     /// - Throws: the error of the first page that is damaged or missing.
     package func checkPages(
         of file: [UInt8], _ header: ImageHeader, _ settings: ImageRequest
     ) async throws(WebImageError) {
         if let error = header.missingPages(in: file) { throw error }
         let count = min(header.pageCount, settings.decoding.limits.frames)
-        guard count > 1 else { return }
-        for page in settings.reading(file, pages: 1..<count) {
-            if let error = try await image(for: page).partialError { throw error }
+        var settings = settings
+        settings.includesData = false
+        let known = min(settings.decoding.page, count)
+        for pages in [0..<known, min(known + 1, count)..<count] where !pages.isEmpty {
+            for page in settings.reading(file, pages: pages) {
+                if let error = try await image(for: page).partialError { throw error }
+            }
         }
     }
 

@@ -6,10 +6,11 @@
 
     /// Whether the byte stands for itself in a path or query (RFC 3986 sections 3.3 and 3.4). Some bytes that browsers
     /// send unencoded against the rule (`|`, `^`, brackets) are encoded here, which means the same.
-    @inline(__always) @inlinable package static func isLiteral(_ byte: UInt8) -> Bool {
-        // A bit for each byte: `!$&'()*+,-./0123456789:;=?`, then `@A-Z_a-z~`.
-        let bits: UInt64 = byte < 64 ? 0xAFFF_FFD2_0000_0000 : byte < 128 ? 0x47FF_FFFE_87FF_FFFF : 0
-        return bits >> UInt64(byte & 63) & 1 == 1
+    @inline(__always) @inlinable package static func isLiteral(_ byte: UInt8) -> Bool { literals.contains(byte) }
+
+    /// The bytes for which ``isLiteral(_:)`` is true: `!$&'()*+,-./0123456789:;=?`, then `@A-Z_a-z~`.
+    @inline(__always) @inlinable package static var literals: ASCIISet {
+        ASCIISet(low: 0xAFFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
     }
 
     /// Encodes the bytes that a URL may not contain and leaves all others as they are. Encoding twice therefore changes
@@ -69,5 +70,23 @@
     /// Whether the `%` at `index` begins an escape.
     package static func isEscape(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.count && bytes[index + 1].hexDigitValue != nil && bytes[index + 2].hexDigitValue != nil
+    }
+}
+
+/// A set of ASCII characters with a bit for each, tested without a branch.
+@usableFromInline package struct ASCIISet {
+    /// The bytes from 0 to 63, and those from 64 to 127.
+    @usableFromInline var low, high: UInt64
+
+    @inline(__always) @inlinable package init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
+
+    @inline(__always) @inlinable package func contains(_ byte: UInt8) -> Bool {
+        let bits = byte & 64 == 0 ? low : high
+        return (bits &>> UInt64(byte & 63)) & ~UInt64(byte &>> 7) & 1 == 1
+    }
+
+    /// The same set without a character below 64.
+    @inline(__always) @inlinable package func without(_ character: Unicode.Scalar) -> ASCIISet {
+        ASCIISet(low: low & ~(1 &<< UInt64(character.value)), high: high)
     }
 }

@@ -141,6 +141,27 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
+    /// The picture that was made meanwhile from the old original once stayed in memory.
+    @Test func aReloadReplacesAPictureThatWasMadeAfterARemovalFromMemory() async throws {
+        let manager = bench.manager
+        let gate = Gate()
+        bench.transport.answer(
+            first.url, .bytes(try Fixture.png(10, 10), contentType: "image/png", headers: [.eTag: "\"1\""]),
+            .bytes(try Fixture.png(20, 20), contentType: "image/png", headers: [.eTag: "\"2\""]).held(by: gate))
+        _ = try await manager.image(for: first)
+        await manager.finishStores()
+        var reload = first
+        reload.caching.policy = .reload
+        let newer = Task { [reload] in try await manager.image(for: reload).image.size.width }
+        #expect(await bench.transport.waitForHits(first.url, 2))
+        try await manager.cache.remove(first, from: .memory)
+        #expect(try await manager.image(for: first).image.size.width == 10)
+        gate.open()
+        #expect(try await newer.value == 20)
+        await manager.finishStores()
+        #expect(try await manager.image(for: first).image.size.width == 20)
+    }
+
     @Test func loadsAfterARemovalShareTheirWork() async throws {
         let gate = Gate()
         bench.transport.answer(

@@ -99,6 +99,24 @@ import WebImageTesting
         #expect(bench.manager.memoryCache.count == 0)
     }
 
+    #if TIFF
+        /// The pages were once looked for in the bytes that a serializer had stored, so that every TIFF counted as
+        /// damaged.
+        @Test func aFullCheckLooksAtThePagesThatCame() async throws {
+            let first = try Image(size: PixelSize(width: 6, height: 4)) { _ in }
+            let bench = makeBench()
+            let file = try await bench.manager.encode(
+                first, andPages: [ImageRequest(data: picture, name: "b")], as: .tiff)
+            bench.answer(url, with: file, type: "image/tiff")
+            var request = waiting
+            let png = picture
+            request.caching.serializer = CacheSerializer { _, _, _ in png }
+            let kept = try await bench.manager.keepOriginal(for: request, check: .full)
+            #expect(kept.header.frameCount == 2 && kept.data == nil && bench.transport.hits(url) == 1)
+            #expect(try await entry(bench)?.body == png)
+        }
+    #endif
+
     @Test func aFullCheckFetchesTheOriginalOfAPictureInMemory() async throws {
         let bench = makeBench()
         bench.answer(url, with: picture, type: "image/png")

@@ -73,13 +73,16 @@ import WebImageTesting
 
     @Test func removeHereEmptiesMemoryAndDiskButNoTier() async throws {
         let (folder, tier) = (try TemporaryFolder(), MemoryTier())
-        let bench = TestBench(disk: folder.path) { $0.tiers = [tier] }
+        let clock = ManualClock()
+        let bench = TestBench(disk: folder.path, clock: clock) { $0.tiers = [tier] }
         let request = ImageRequest("http://pictures.test/a.png")
         bench.answer("http://pictures.test/a.png", with: try Fixture.png(3, 2), type: "image/png")
         _ = try await bench.manager.image(for: request)
         await bench.manager.finishStores()
         let cache = try #require(bench.manager.cache as? ImageCache)
         #expect(cache.memoryCache.count == 1 && cache.usage.disk?.count == 1)
+        // Not just after the store, which would be undone.
+        clock.advance(by: .seconds(3))
         try await cache.removeHere(original: request.originalKey)
         #expect(cache.memoryCache.count == 0 && cache.usage.disk?.count == 0)
         #expect(tier.count(.remove) == 0 && tier.entries.count == 1)

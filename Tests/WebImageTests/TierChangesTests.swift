@@ -141,7 +141,8 @@ extension TierChanges {
         #expect(!changes.add(.put(log(1), DiskMetadata()), other) { _ in }.isRefused)
         #expect(changes.takeNext()?.key == other && !changes.isIdle)
         changes.end(other)
-        // The removal is made when the call has ended after all, and stores are possible again.
+        // Two newer stores were refused: the one that hangs is undone, by the removal that waits anyway. It is made when
+        // the call has ended after all, and stores are possible again.
         changes.end(key)
         #expect(next(&changes)?.isRemoval == true && !changes.isIdle)
         #expect(!add(.put(log(1), DiskMetadata())).isRefused)
@@ -149,6 +150,38 @@ extension TierChanges {
         #expect(next(&changes)?.isStore == true)
         changes.end(key)
         #expect(changes.isIdle && !changes.isRemoving(key))
+    }
+
+    /// The bytes of a store that hangs once kept all other changes from beginning.
+    @Test func aLargeStoreThatHangsKeepsNoOtherKeyFromBeginning() throws {
+        var changes = makeChanges()
+        _ = changes.add(.put(log(500), DiskMetadata()), key) { _ in }
+        let hangingChange = next(&changes)
+        let hanging = try #require(hangingChange)
+        let other = CacheKey("b")
+        _ = changes.add(.remove, other) { _ in }
+        #expect(changes.takeNext() == nil)
+        #expect(changes.hang(hanging).isEmpty && changes.runningBytes == 0)
+        #expect(next(&changes)?.key == other)
+        changes.end(other)
+        changes.end(key)
+        #expect(changes.isIdle && changes.runningBytes == 0 && changes.runningCount == 0)
+    }
+
+    /// Otherwise the older store would end after all, and stay.
+    @Test(arguments: [true, false]) func aStoreThatHangsIsUndoneIfANewerOneWasRefused(waits: Bool) throws {
+        var changes = makeChanges()
+        _ = changes.add(.put(log(1), DiskMetadata()), key) { _ in }
+        let hangingChange = next(&changes)
+        let hanging = try #require(hangingChange)
+        if waits { _ = changes.add(.put(log(2), DiskMetadata()), key) { _ in } }
+        #expect(changes.hang(hanging).count == (waits ? 1 : 0))
+        if !waits { #expect(changes.add(.put(log(2), DiskMetadata()), key) { _ in }.isRefused) }
+        #expect(changes.isIdle && changes.isRemoving(key))
+        changes.end(key)
+        #expect(next(&changes)?.isRemoval == true)
+        changes.end(key)
+        #expect(changes.isIdle && changes.takeNext() == nil && !changes.isRemoving(key))
     }
 
     @Test func nobodyWaitsForATierOfWhichEveryCallHangs() throws {
@@ -238,10 +271,12 @@ extension TierChanges {
         var changes = makeChanges(running: 3, bytes: 200)
         let keys = (0..<4).map { CacheKey("\($0)") }
         var (given, running) = (0, [TierChanges.Change]())
-        let answers = Guarded(0)
-        let answer: @Sendable (WebImageError?) -> Void = { _ in answers.withLock { $0 += 1 } }
+        var hanging: Set<UInt64> = []
+        // How often each change was answered.
+        let answers = Guarded<[Int: Int]>([:])
         var reserved: [(CacheKey, UInt64)] = []
-        for _ in 0..<5000 {
+        for turn in 0..<5000 {
+            let answer: @Sendable (WebImageError?) -> Void = { _ in answers.withLock { $0[turn, default: 0] += 1 } }
             let key = keys[Int.random(in: 0..<4, using: &random)]
             var added: TierChanges.Added?
             switch Int.random(in: 0..<10, using: &random) {
@@ -261,6 +296,7 @@ extension TierChanges {
                 }
             case 8:
                 guard let change = running.randomElement(using: &random) else { continue }
+                hanging.insert(change.number)
                 for late in changes.hang(change) { late.then(nil) }
             default:
                 guard !running.isEmpty else { continue }
@@ -275,7 +311,8 @@ extension TierChanges {
             }
             #expect(running.count == changes.runningCount && running.count <= 3)
             #expect(changes.waitingBytes >= 0 && changes.waitingBytes <= 200)
-            #expect(changes.runningBytes == running.reduce(0) { $0 + $1.length } && changes.runningBytes <= 200)
+            let timely = running.filter { !hanging.contains($0.number) }
+            #expect(changes.runningBytes == timely.reduce(0) { $0 + $1.length } && changes.runningBytes <= 200)
         }
         for (key, _) in reserved { changes.endReservation(key) }
         while !running.isEmpty || !changes.isIdle {
@@ -286,6 +323,7 @@ extension TierChanges {
             running = []
             while let change = changes.takeNext() { running.append(change) }
         }
-        #expect(given == answers.withLock { $0 } && changes.waitingBytes == 0)
+        #expect(given == answers.withLock(\.count) && answers.withLock { $0.values.allSatisfy { $0 == 1 } })
+        #expect(changes.waitingBytes == 0 && changes.runningBytes == 0)
     }
 }

@@ -158,7 +158,7 @@ extension ImageCache {
 
     /// Removes an original and all pictures made from it from memory and disk, but not from the further tiers. Call it
     /// when another program has removed the original from a tier that both use. Stores of this original in further tiers
-    /// that have not ended are undone. Of the finished pictures on disk
+    /// that have not ended, or have ended within the last two seconds, are undone. Of the finished pictures on disk
     /// (``ImageRequest/Caching/store``), only those stored under the key of the original are removed.
     ///
     /// - Parameter key: the key of the original, see ``ImageRequest/originalKey``.

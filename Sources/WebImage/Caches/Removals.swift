@@ -43,8 +43,11 @@ struct Removals {
         ofOriginals = ofOriginals.filter { number($0.value) > forgotten }
     }
 
-    /// The number of the last removal of an original from disk that is remembered; 0: none.
-    func lastFromDisk(of original: CacheKey) -> Int { max(ofAll.fromDisk, ofOriginals[original]?.fromDisk ?? 0) }
+    /// The number of the last removal of an original from disk, or of a later one of another if it may be forgotten; 0:
+    /// none.
+    func lastFromDisk(of original: CacheKey) -> Int {
+        max(ofAll.fromDisk, ofOriginals[original]?.fromDisk ?? forgotten)
+    }
 
     /// Whether a picture made of `original` was removed from one of `layers` since the removal `begin`.
     func hasRemoved(_ original: CacheKey, from layers: CacheLayers, since begin: Int) -> Bool {

@@ -26,9 +26,10 @@ final class AnswerBook: Sendable {
     }
 
     private let state = Guarded(State())
-    private let changes = Atomic(0)
+    private let changes = Atomic(EventOrder.next())
 
-    /// How often pictures in memory have become outdated. Judgements from before the last change are no longer valid.
+    /// A number that grows when pictures in memory become outdated, and that no other book has. Judgements from before the
+    /// last change are no longer valid.
     var outdatings: Int { changes.load(ordering: .acquiring) }
 
     /// Returns the record for pictures of an answer. Pictures of the same body share a record.
@@ -72,6 +73,6 @@ final class AnswerBook: Sendable {
 
     private func end(_ record: AnswerRecord) {
         record.outdate()
-        changes.add(1, ordering: .acquiringAndReleasing)
+        _ = changes.max(EventOrder.next(), ordering: .acquiringAndReleasing)
     }
 }

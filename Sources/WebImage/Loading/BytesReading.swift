@@ -159,16 +159,24 @@ extension Loader {
     /// decoded, unless a serializer needs the picture.
     fileprivate func revalidateBytesInBackground(_ given: ImageRequest, _ key: BytesKey) {
         if caches.serializer(for: given) != nil { return revalidateInBackground(given, key) }
-        guard !isRenewed(key), table.withLock({ $0.beginPreliminary() }) else { return }
+        guard !isRenewed(key) else { return }
+        let begins = table.withLock { $0.revalidated.insert(key).inserted }
+        guard begins else { return }
+        guard table.withLock({ $0.beginPreliminary() }) else { return endRevalidation(of: key) }
         var request = given
         request.options.caching.policy = .revalidate
         request.options.priority = .low
         Task { [request] in
-            defer { endPreliminary() }
+            defer {
+                endRevalidation(of: key)
+                endPreliminary()
+            }
             guard let reading = try? await BytesReading.open(request, by: self) else { return }
             _ = try? await reading.notingOutcome { () async throws(WebImageError) in try await reading.whole() }
         }
     }
+
+    private func endRevalidation(of key: BytesKey) { table.withLock { _ = $0.revalidated.remove(key) } }
 }
 
 /// The listener for a transfer's progress. It is called until the answer has been given: progress is reported on another

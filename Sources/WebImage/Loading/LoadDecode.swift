@@ -168,7 +168,7 @@ final class LoadDelivery: PictureDelivery {
 
     /// The record of the answer. An answer that comes too late does not replace the one by which pictures are judged.
     private func record(of stored: StoredResponse) -> AnswerRecord {
-        if isReplaced || loader.caches.wasRemoved(job.keeper) { return AnswerRecord(stored) }
+        if isReplaced || loader.caches.wasOriginalRemoved(job.keeper) { return AnswerRecord(stored) }
         return loader.record(of: stored, job.key)
     }
 

@@ -57,6 +57,8 @@ struct LoadTable {
     var isDraining = false
     /// The number of look-ups without a job, and of work that must happen before a job.
     private(set) var preliminaries = 0
+    /// The originals that are revalidated in the background for callers that wanted no picture.
+    var revalidated: Set<BytesKey> = []
     /// The callers for whom such work is done.
     private var waiting: [ObjectIdentifier: (token: LoadToken, stages: Int)] = [:]
     /// The callers that have their picture and wait for the store of its original.

@@ -33,7 +33,7 @@ final class OriginalKeeper: Sendable {
 }
 
 extension Loader {
-    /// Pictures in memory of another body, which the origin has just replaced, are no longer served.
+    /// Pictures in memory of a body that the origin may just have replaced are no longer served.
     private func judgeMemory(by response: StoredResponse, _ keeper: OriginalKeeper) {
         let key = keeper.key
         let answers = answers(key)

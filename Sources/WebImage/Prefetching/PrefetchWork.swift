@@ -10,6 +10,11 @@ final class PrefetchWork: Sendable {
         let index: Int
     }
 
+    /// Weak: a listener may hold the prefetcher. Whoever still has to tell it holds the list.
+    fileprivate struct WeakList {
+        weak var list: PrefetchList?
+    }
+
     fileprivate struct State {
         var queue: PrefetchQueue
         var lists: [PrefetchQueue.ListID: PrefetchList] = [:]
@@ -24,10 +29,10 @@ final class PrefetchWork: Sendable {
         /// The originals and pictures that are being stored, and the loads that wait to store the same.
         var keeping: [CacheKey: [CancellableAnswer<Void>]] = [:]
         /// The lists that have ended, but whose listeners may not have heard of it.
-        var ended: [PrefetchList] = []
+        var ended: [WeakList] = []
 
         /// A list that has not ended for its listener.
-        var anyList: PrefetchList? { lists.values.first ?? ended.first { !$0.hasToldEnd } }
+        var anyList: PrefetchList? { lists.values.first ?? ended.lazy.compactMap(\.list).first { !$0.hasToldEnd } }
     }
 
     private let manager: ImageManager
@@ -130,8 +135,8 @@ final class PrefetchWork: Sendable {
             }
             // Before the lock is released, so that the token's progress is always known in one of both places.
             list.note(end: progress)
-            state.ended.removeAll(where: \.hasToldEnd)
-            state.ended.append(list)
+            state.ended.removeAll { $0.list?.hasToldEnd ?? true }
+            state.ended.append(WeakList(list: list))
             return (list, progress)
         }
         if let (list, progress) = ended { list.reportEnd(progress) }

@@ -188,7 +188,8 @@ final class FurtherTier: OriginalTier {
         try await answer.value()
     }
 
-    /// Undoes the stores of a key that have not ended, in the background, because another program has removed the entry.
+    /// Undoes the stores of a key that have not ended, or only just, in the background, because another program has
+    /// removed the entry.
     /// That program's removal may have come before them.
     func undoStores(of key: CacheKey) { add(.undo, key) { _ in } }
 
@@ -291,9 +292,10 @@ final class FurtherTier: OriginalTier {
             executor.complete(.low) { change.then(failure) }
         } hangs: { [self] in
             let (late, waiting) = state.withLock { state in (state.changes.hang(change), state.takeWaiting()) }
-            executor.complete(.low) {
+            executor.complete(.low) { [self] in
                 for change in late { change.then(Self.isStuck) }
                 for run in waiting { run() }
+                beginChanges()
             }
         } end: { [self] in
             end(change)

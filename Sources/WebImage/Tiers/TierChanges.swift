@@ -166,7 +166,10 @@ struct TierChanges {
             }
         case .put:
             guard change.number >= line.firstWanted else { return Added(beaten: [change]) }
-            if isStuck { return Added(isRefused: true) }
+            if isStuck {
+                if line.hangs { undoLater(key, &line) }
+                return Added(isRefused: true)
+            }
             guard waitingBytes == 0 || waitingBytes + length <= maxBytes else { return Added(isRefused: true) }
             line.firstWanted = change.number
             beaten = line.waiting.filter { !$0.isRemoval }
@@ -183,7 +186,7 @@ struct TierChanges {
         return Added(beaten: beaten, late: late)
     }
 
-    /// The next change that may begin now; it counts as running until ``end(_:)``.
+    /// The next change that may begin now; it counts as running until ``end(_:at:)``.
     mutating func takeNext() -> Change? {
         // The first change of a key may have been refused while it waited.
         while let key = ready.first, lines[key]?.waiting.isEmpty ?? true || lines[key]?.running != nil {
@@ -204,8 +207,11 @@ struct TierChanges {
     /// Ends the running change of a key.
     mutating func end(_ key: CacheKey, at now: Duration) {
         runningCount -= 1
-        runningBytes -= lines[key]?.running?.length ?? 0
-        if lines[key]?.hangs ?? false { hangingCount -= 1 }
+        if lines[key]?.hangs ?? false {
+            hangingCount -= 1
+        } else {
+            runningBytes -= lines[key]?.running?.length ?? 0
+        }
         if lines[key]?.running?.isStore ?? false {
             recent.removeAll { $0.key == key || now - $0.ended > Self.recentTime }
             if recent.count == Self.maxRecent { recent.removeFirst() }
@@ -226,10 +232,13 @@ struct TierChanges {
         guard let line = lines[change.key], line.running?.number == change.number, !line.hangs else { return [] }
         lines[change.key]?.hangs = true
         hangingCount += 1
+        // Its bytes must not keep the changes of other keys from beginning.
+        runningBytes -= change.length
         let stuck = hangingCount == maxRunning ? Array(lines.keys) : [change.key]
         return stuck.flatMap { key -> [Change] in
             guard var line = lines[key] else { return [] }
             let refused = take(from: &line) { !$0.isRemoval }
+            if line.hangs, refused.contains(where: \.isStore) { undoLater(key, &line) }
             let late = line.waiting.indices.compactMap { place -> Change? in
                 if line.waiting[place].isAnswered { return nil }
                 unansweredCount -= 1
@@ -238,6 +247,16 @@ struct TierChanges {
             lines[key] = line.isIdle ? nil : line
             return refused + late
         }
+    }
+
+    /// Undoes a store that hangs when it has ended after all, because a newer one was refused: its entry would be
+    /// outdated.
+    private mutating func undoLater(_ key: CacheKey, _ line: inout Line) {
+        if line.waiting.contains(where: \.isRemoval) { return }
+        var change = Change(key: key, action: .undo, number: takeNumber(), length: 0) { _ in }
+        _ = change.takeAnswer()
+        line.waiting.append(change)
+        waitingCount += 1
     }
 
     /// Takes changes from those that wait.

@@ -76,8 +76,9 @@ final class DownloadCenter: TransferOwner {
 
     // MARK: Joining and leaving
 
-    /// - Parameter given: the snapshot that the load began with; nil: the current one. Loads with different snapshots
-    ///   share no transfer.
+    /// - Parameters:
+    ///   - given: the snapshot that the load began with; nil: the current one. Loads with different snapshots share no
+    ///     transfer.
     ///   - moment: a number of ``EventOrder``. A transfer from before it is not shared.
     func download(
         _ resolved: ResolvedRequest, by given: ConfigurationSnapshot? = nil, notBefore moment: Int = 0,

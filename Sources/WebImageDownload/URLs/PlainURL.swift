@@ -24,9 +24,8 @@ struct PlainURL {
         }
         hostStart = scheme.utf8CodeUnitCount
         isSecure = hostStart == 8
-        var place = hostStart
-        while place < text.count, Self.isHostByte(text[place]) { place += 1 }
-        hostEnd = place
+        hostEnd = Self.end(of: Self.hostBytes, in: text, from: hostStart)
+        var place = hostEnd
         guard hostEnd > hostStart, hostEnd - hostStart <= 255, place < text.count else { return nil }
         var number = 0
         if text[place] == UInt8(ascii: ":") {
@@ -42,17 +41,37 @@ struct PlainURL {
         port = number == 0 ? nil : number
         guard text[place] == UInt8(ascii: "/") else { return nil }
         pathStart = place
-        while place < text.count, text[place] != UInt8(ascii: "?") {
+        while true {
+            place = Self.end(of: Self.pathBytes, in: text, from: place)
+            guard place < text.count, text[place] != UInt8(ascii: "?") else { break }
             // A dot after a slash may begin a dot segment.
             if text[place] == UInt8(ascii: "."), text[place - 1] == UInt8(ascii: "/") { return nil }
             guard Self.isNormal(text, at: place) else { return nil }
             place += 1
         }
         pathEnd = place
-        while place < text.count {
+        while true {
+            place = Self.end(of: PercentEncoding.literals, in: text, from: place)
+            guard place < text.count else { break }
             guard Self.isNormal(text, at: place) else { return nil }
             place += 1
         }
+    }
+
+    /// The bytes of a host name in lower case or of an IPv4 address: `-.0-9`, then `a-z`.
+    @inline(__always) private static var hostBytes: ASCIISet {
+        ASCIISet(low: 0x03FF_6000_0000_0000, high: 0x07FF_FFFE_0000_0000)
+    }
+
+    /// The bytes of a path that need no further check.
+    @inline(__always) private static var pathBytes: ASCIISet { PercentEncoding.literals.without(".").without("?") }
+
+    /// The first place from `start` on whose byte is not in the set.
+    @inline(__always)
+    private static func end(of set: ASCIISet, in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        var place = start
+        while place < text.count, set.contains(text[place]) { place += 1 }
+        return place
     }
 
     /// Whether the byte at a place stands for itself in a path or query, or begins an escape.
@@ -66,11 +85,5 @@ struct PlainURL {
         guard text.count >= start.utf8CodeUnitCount else { return false }
         for place in 0..<start.utf8CodeUnitCount where text[place] != start.utf8Start[place] { return false }
         return true
-    }
-
-    /// Whether a byte may be part of a host name in lower case or of an IPv4 address.
-    private static func isHostByte(_ byte: UInt8) -> Bool {
-        byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: ".")
-            || byte == UInt8(ascii: "-")
     }
 }
