@@ -10,12 +10,17 @@
 
 #ifdef __linux__
 
-/* The version in the name of a library's file rises when its functions change. A file without a version in its name exists only
-   where the headers are installed. */
+/* The version in the name of a library's file rises when its functions change. It is not known for older versions than 0.11: for
+   them the file without a version is opened as well, which exists only where the headers are installed. */
 #if AVIF_VERSION_MAJOR == 0
 #define WI_FILE_VERSION "15"
 #else
 #define WI_FILE_VERSION "16"
+#endif
+#if AVIF_VERSION_MAJOR == 0 && AVIF_VERSION_MINOR < 11
+#define WI_OTHER_FILES "libavif.so",
+#else
+#define WI_OTHER_FILES
 #endif
 
 WI_AVIF_FUNCTIONS(WI_TRAMPOLINE)
@@ -26,7 +31,7 @@ static char message[256];
 static int result;
 
 static void open_library(void) {
-    static const char *const names[] = {WI_LIBRARY("avif", WI_FILE_VERSION), "libavif.so", NULL};
+    static const char *const names[] = {WI_LIBRARY("avif", WI_FILE_VERSION), WI_OTHER_FILES NULL};
     result = wi_library_open(names, functions, sizeof functions / sizeof *functions, message, sizeof message);
 }
 

@@ -10,8 +10,7 @@
 
 #ifdef __linux__
 
-/* The version in the name of a library's file rises when its functions change. A file without a version in its name exists only
-   where the headers are installed. */
+/* The version in the name of a library's file rises when its functions change. */
 #define WI_TEXT(number) #number
 #define WI_NUMBER(number) WI_TEXT(number)
 #if JPEGXL_MAJOR_VERSION == 0
@@ -28,7 +27,7 @@ static char message[256];
 static int result;
 
 static void open_library(void) {
-    static const char *const names[] = {WI_LIBRARY("jxl", WI_FILE_VERSION), "libjxl.so", NULL};
+    static const char *const names[] = {WI_LIBRARY("jxl", WI_FILE_VERSION), NULL};
     result = wi_library_open(names, functions, sizeof functions / sizeof *functions, message, sizeof message);
 }
 

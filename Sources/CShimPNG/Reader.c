@@ -188,7 +188,8 @@ const uint8_t *wi_png_icc(wi_png_reader *r, size_t *count) {
     int compression = 0;
     png_bytep bytes = NULL;
     png_uint_32 length = 0;
-    if (setjmp(png_jmpbuf(r->png)) || !png_get_iCCP(r->png, r->info, &name, &compression, &bytes, &length)) return NULL;
+    if (setjmp(png_jmpbuf(r->png))) return NULL;
+    if (!png_get_iCCP(r->png, r->info, &name, &compression, &bytes, &length)) return NULL;
     *count = length;
     return bytes;
 }

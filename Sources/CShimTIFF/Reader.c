@@ -298,11 +298,11 @@ static const uint8_t *row_of_strip(wi_tiff_reader *reader, uint32_t row) {
         uint32_t left = reader->height - strip * reader->strip_rows;
         uint32_t rows = left < reader->strip_rows ? left : reader->strip_rows;
         tmsize_t wanted = (tmsize_t)(rows * reader->samples_size);
-        // Some of libtiff's codecs report success for damaged strips of which they wrote only a part.
-        memset(reader->strip, 0, (size_t)wanted * reader->planes);
         for (uint16_t plane = 0; plane < reader->planes; plane++) {
             uint32_t number = TIFFComputeStrip(reader->tiff, row, plane);
             uint8_t *place = reader->strip + plane_distance(reader) * plane;
+            // Some of libtiff's codecs report success for damaged strips of which they wrote only a part.
+            memset(place, 0, (size_t)wanted);
             if (TIFFReadEncodedStrip(reader->tiff, number, place, wanted) == wanted) continue;
             free(reader->strip);
             reader->strip = NULL;
@@ -353,6 +353,7 @@ static int read_plain_tile(wi_tiff_reader *reader, uint8_t *output, uint32_t row
     for (uint16_t plane = 0; plane < reader->planes; plane++) {
         uint32_t tile = TIFFComputeTile(reader->tiff, column, row, 0, plane);
         uint8_t *place = reader->samples_read + reader->samples_size * plane;
+        memset(place, 0, (size_t)size);
         if (TIFFReadEncodedTile(reader->tiff, tile, place, size) != size) return failure(reader);
     }
     uint32_t left = reader->width - column;

@@ -166,9 +166,11 @@ final class LoadDelivery: PictureDelivery {
         return "the original is kept by another load, or was removed meanwhile"
     }
 
-    /// The record of the answer. An answer that comes too late does not replace the one by which pictures are judged.
+    /// The record of the answer. An answer that comes too late, so that nothing of it is kept, does not replace the one
+    /// by which pictures are judged.
     private func record(of stored: StoredResponse) -> AnswerRecord {
-        if isReplaced || loader.caches.wasOriginalRemoved(job.keeper) { return AnswerRecord(stored) }
+        let isRemoved = loader.caches.wasOriginalRemoved(job.keeper) && loader.caches.wasRemoved(job.keeper)
+        if isReplaced || isRemoved { return AnswerRecord(stored) }
         return loader.record(of: stored, job.key)
     }
 

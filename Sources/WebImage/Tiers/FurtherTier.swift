@@ -189,8 +189,7 @@ final class FurtherTier: OriginalTier {
     }
 
     /// Undoes the stores of a key that have not ended, or only just, in the background, because another program has
-    /// removed the entry.
-    /// That program's removal may have come before them.
+    /// removed the entry. That program's removal may have come before them.
     func undoStores(of key: CacheKey) { add(.undo, key) { _ in } }
 
     /// Stores an entry in the background.
