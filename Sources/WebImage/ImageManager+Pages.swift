@@ -51,7 +51,7 @@ extension ImageManager {
     package func checkPages(
         of file: [UInt8], _ header: ImageHeader, _ settings: ImageRequest
     ) async throws(WebImageError) {
-        if let error = header.missingPages(in: file) { throw error }
+        if let error = header.missingPages(in: file, limit: settings.decoding.limits.frames) { throw error }
         let count = min(header.pageCount, settings.decoding.limits.frames)
         var settings = settings
         settings.includesData = false
@@ -81,8 +81,10 @@ extension ImageHeader {
     package var pageCount: Int { isPaged ? frameCount ?? 1 : 1 }
 
     /// Why the last pages of a TIFF cannot be found; nil if nothing says that there are more.
-    package func missingPages(in file: [UInt8]) -> WebImageError? {
-        guard isPaged, TIFFExcerpts.endsEarly(file) else { return nil }
+    ///
+    /// - Parameter limit: the maximum number of pages that are looked for.
+    package func missingPages(in file: [UInt8], limit: Int) -> WebImageError? {
+        guard isPaged, TIFFExcerpts.endsEarly(file, limit: limit) else { return nil }
         return WebImageError(.truncatedData, "the file ends before its next page", format: .tiff)
     }
 }

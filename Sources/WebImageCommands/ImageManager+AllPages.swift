@@ -13,7 +13,7 @@ extension ImageManager {
         _ response: ImageResponse, allPagesOf settings: ImageRequest, as format: ImageFormat, _ options: EncodeOptions,
         onPartial: (WebImageError) -> Void
     ) async throws(WebImageError) -> [UInt8] {
-        if !settings.decoding.firstFrameOnly, coders.writesPages(format), let error = response.missingPages {
+        if !settings.decoding.firstFrameOnly, coders.writesPages(format), let error = response.missingPages(settings) {
             guard settings.decoding.allowsPartial else { throw error }
             onPartial(error)
         }
@@ -35,7 +35,7 @@ extension ImageManager {
 
     /// Decodes the other pages of a TIFF that is written unchanged, to see whether they are whole.
     func checkPages(of response: ImageResponse, _ settings: ImageRequest) async throws(WebImageError) {
-        if let error = response.missingPages { throw error }
+        if let error = response.missingPages(settings) { throw error }
         guard let data = response.data, let header = response.header else { return }
         try await checkPages(of: data, header, settings)
     }
@@ -43,8 +43,10 @@ extension ImageManager {
 
 extension ImageResponse {
     /// Why the last pages of a TIFF cannot be found, and what can be done; nil if nothing says that there are more.
-    fileprivate var missingPages: WebImageError? {
-        guard let data, let error = header?.missingPages(in: data) else { return nil }
+    fileprivate func missingPages(_ settings: ImageRequest) -> WebImageError? {
+        guard let data, let error = header?.missingPages(in: data, limit: settings.decoding.limits.frames) else {
+            return nil
+        }
         return WebImageError(error.code, error.message + "; --first-frame writes the first one", format: .tiff)
     }
 }

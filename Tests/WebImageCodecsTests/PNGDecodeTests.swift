@@ -1,6 +1,8 @@
+import Synchronization
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageSystem
 
 struct PNGKind: CustomTestStringConvertible, Sendable {
     let color: PNGMaker.Color
@@ -136,6 +138,39 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         maker.before = [("eXIf", EXIFOrientation.block(.right))]
         maker.after = []
         #expect(decode(maker.file()).header?.orientation == .right)
+    }
+
+    /// Megabytes of XMP were once read and compared again for each chunk behind the header, and nothing could stop it.
+    @Test func lookingForLateMetadataIsCheapAndCanBeStopped() throws {
+        var maker = PNGMaker.random(.rgb, depth: 8, size: (4, 4), isInterlaced: false, isKeyed: false, seed: 3)
+        let xmp = Array("XML:com.adobe.xmp\0\0\0\0\0".utf8) + [UInt8](repeating: 32, count: 3 << 20)
+        maker.before = [("iTXt", xmp)]
+        maker.after = [(name: String, data: [UInt8])](repeating: ("IDAT", []), count: 20_000)
+        let file = maker.file()
+        let asked = Guarded(0)
+        for most in [Int.max, 5000] {
+            var options = DecodeOptions()
+            options.checkpoint = { () throws(WebImageError) in
+                if asked.withLock({
+                    $0 += 1
+                    return $0
+                }) > most {
+                    throw .cancelled
+                }
+            }
+            asked.withLock { $0 = 0 }
+            let decoder = try PNGCoder().makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
+            var code: WebImageError.Code?
+            do throws(WebImageError) {
+                try file.withUnsafeBufferPointer { bytes throws(WebImageError) in
+                    _ = try decoder.push(UnsafeRawBufferPointer(bytes))
+                }
+            } catch {
+                code = error.code
+            }
+            #expect(decoder.header?.metadata.xmp?.count == 3 << 20)
+            #expect(code == (most == .max ? nil : .cancelled) && asked.withLock { $0 } > min(most, 20_000))
+        }
     }
 
     @Test func aProbeFindsAnOrientationBehindThePicture() throws {

@@ -9,6 +9,7 @@ struct XMPCopyright {
     ]
     /// The maximum depth of elements. Real packets are not nested deeper.
     private static let deepest = 32
+    private static let longestName = 1024
 
     /// Namespaces by prefix for the whole packet: in practice a prefix always means the same.
     private var namespaces: [String: String] = [:]
@@ -59,7 +60,7 @@ struct XMPCopyright {
             } else {
                 // A document type could redefine names, so it is refused.
                 guard !cursor.skips("<!"), cursor.skips("<"), open.count < Self.deepest else { return false }
-                let name = string(cursor.name())
+                let name = name(&cursor)
                 guard !name.isEmpty, let isEmpty = readAttributes(&cursor, of: name, in: open.last) else {
                     return false
                 }
@@ -89,7 +90,7 @@ struct XMPCopyright {
                 isEmpty = false
                 break
             }
-            let name = string(cursor.name())
+            let name = name(&cursor)
             cursor.skipSpace()
             guard !name.isEmpty, cursor.skips("=") else { return nil }
             cursor.skipSpace()
@@ -130,6 +131,13 @@ struct XMPCopyright {
         let parts = name.split(separator: ":", maxSplits: 1)
         guard parts.count == 2 else { return (nil, name) }
         return (namespaces[String(parts[0])], String(parts[1]))
+    }
+
+    /// A name is taken apart once for each element within its element, so that long ones are refused: they count as
+    /// missing.
+    private func name(_ cursor: inout XMLCursor) -> String {
+        let name = cursor.name()
+        return name.count <= Self.longestName ? string(name) : ""
     }
 
     private func string(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }

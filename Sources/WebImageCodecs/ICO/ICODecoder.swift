@@ -16,7 +16,7 @@ final class ICODecoder: ImageDecoder {
     /// The decoder of a PNG entry. Nesting ends there, because a PNG contains no icons.
     private var nested: (any ImageDecoder)?
     /// The entry that the plan names instead of the largest one, and its sink.
-    private var smaller: (entry: ICODirectory.Entry, sink: any RowSink)?
+    private var smaller: (entry: ICODirectory.Entry, size: PixelSize, sink: any RowSink)?
     private var isSmaller = false
     /// How many bytes of the file the nested decoder has received.
     private var fed = 0
@@ -99,7 +99,13 @@ final class ICODecoder: ImageDecoder {
     private func plan(
         _ inner: ImageHeader, _ directory: ICODirectory
     ) throws(WebImageError) -> DecodePlan {
-        if let smaller { return DecodePlan(sink: smaller.sink) }
+        if let smaller {
+            // The plan was made for the size that the entry states in its first bytes.
+            guard inner.size == smaller.size else {
+                throw WebImageError(.corruptData, "an entry has two sizes", format: directory.format)
+            }
+            return DecodePlan(sink: smaller.sink)
+        }
         var header = Self.outer(inner, directory)
         if header.orientation == .up {
             header.otherSizes = directory.sizes(in: bytes, below: header.size, options.limits)
@@ -114,7 +120,7 @@ final class ICODecoder: ImageDecoder {
         guard let size = plan.size, header.otherSizes.contains(size),
             let entry = directory.best(of: size, in: bytes, options.limits)
         else { return plan }
-        smaller = (entry, sink)
+        smaller = (entry, size, sink)
         return DecodePlan(sink: nil)
     }
 

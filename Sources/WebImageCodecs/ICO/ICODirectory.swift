@@ -112,7 +112,7 @@ struct ICODirectory {
         guard Self.isPNG(head[...]) else {
             return head.withUnsafeBytes { try? IconBitmap($0, limits, of: format).size }
         }
-        guard head.count >= 24 else { return nil }
+        guard head.count >= 24, head[12..<16].elementsEqual("IHDR".utf8) else { return nil }
         let size = PixelSize(
             width: Int(PNGChunk.number(head, at: 16)), height: Int(PNGChunk.number(head, at: 20)))
         return (try? limits.check(size, of: format)) == nil ? nil : size

@@ -164,6 +164,9 @@ final class IsolatedDecoder: FileReadingDecoder {
         try picture.put(.plan, answer.wireBytes, to: process)
     }
 
+    /// No format has longer sides. Larger numbers could overflow where sizes are computed.
+    private static let longestSide = 1 << 32
+
     /// - Parameter isRefused: whether the picture may exceed the limits, because it is not decoded.
     /// - Throws: if no decoder could report such a header.
     private func checked(
@@ -176,7 +179,7 @@ final class IsolatedDecoder: FileReadingDecoder {
         guard coder.decodableFormats.contains(header.format), 1...64 ~= header.bitDepth,
             header.frameCount ?? 1 >= 0, header.loopCount ?? 0 >= 0,
             lengths.allSatisfy({ $0 ?? 0 <= max(limit.metadata.bytes, 0) }),
-            sizes.allSatisfy({ $0.width >= 0 && $0.height >= 0 }),
+            sizes.allSatisfy({ 0...Self.longestSide ~= $0.width && 0...Self.longestSide ~= $0.height }),
             isRefused || sizes.allSatisfy({ !$0.isEmpty && $0.pixelCount != nil }),
             !header.isVector || header.format.isVector,
             header.isVector || isRefused || (try? limit.check(header.size)) != nil

@@ -83,7 +83,12 @@ final class PNGDecoder: ImageDecoder {
             guard let piece else { break }
             try take(piece)
         }
-        while mayFindLateMetadata, !rest.isEmpty { readLate(&rest) }
+        while mayFindLateMetadata, !rest.isEmpty {
+            try options.checkpoint?()
+            let before = rest.count
+            readLate(&rest)
+            try countBytes(before - rest.count)
+        }
     }
 
     /// Whether an `eXIf` chunk may still follow the picture.
@@ -96,7 +101,8 @@ final class PNGDecoder: ImageDecoder {
                 isLateOver = chunk.dropFirst(4).starts(with: "IEND".utf8)
             }
         } catch { isLateOver = true }
-        learnLate()
+        // Nothing else can change: libpng does not get these chunks, and reading its metadata anew takes long.
+        if chunks.exif != nil { learnLate() }
     }
 
     func finish() throws(WebImageError) {

@@ -6,6 +6,9 @@ package struct TIFFExcerpts {
     private static let stripLengths: UInt16 = 279
     private static let tileOffsets: UInt16 = 324
     private static let tileLengths: UInt16 = 325
+    private static let parts: Set = [stripOffsets, stripLengths, tileOffsets, tileLengths]
+    /// A page with more parts is read from the whole file: the numbers would take many times the memory of the file.
+    private static let mostParts = 1 << 20
     /// The directories of EXIF and of positions.
     private static let details: Set<UInt16> = [0x8769, 0x8825]
     /// Smaller versions of the page, which are not decoded.
@@ -28,8 +31,10 @@ package struct TIFFExcerpts {
     }
 
     /// Whether the last page of a file names a next one that is not in the file, or not whole.
-    package static func endsEarly(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { TIFFPages(in: $0, limit: .max).endsEarly }
+    ///
+    /// - Parameter limit: the maximum number of pages that are looked for; false for a file with more.
+    package static func endsEarly(_ bytes: [UInt8], limit: Int) -> Bool {
+        bytes.withUnsafeBytes { TIFFPages(in: $0, limit: limit).endsEarly }
     }
 
     /// A file of one page with the same pixels and metadata. Nil if the page must be read from the whole file: it does
@@ -54,6 +59,7 @@ package struct TIFFExcerpts {
         let tags = Set(fields.map(\.tag))
         let isTiled = tags.contains(Self.tileOffsets)
         let offsetTag = isTiled ? Self.tileOffsets : Self.stripOffsets
+        guard fields.allSatisfy({ !Self.parts.contains($0.tag) || $0.count <= Self.mostParts }) else { return nil }
         let places = layout.numbers(of: offsetTag, in: fields)
         let lengths = layout.numbers(of: isTiled ? Self.tileLengths : Self.stripLengths, in: fields)
         guard tags.count == fields.count, tags.isDisjoint(with: Self.jpegParts), !places.isEmpty,

@@ -68,6 +68,16 @@ import WebImageCore
         }
     }
 
+    /// The size of an entry was once read from its first chunk, whatever that was, and then another one was decoded
+    /// without a look at the memory.
+    @Test func theSizeOfAnEntryIsThatOfItsHeader() throws {
+        var lying = try Self.png(128, 7)
+        lying.data.insert(contentsOf: PNGMaker.chunk("teSt", big(32, 4) + big(32, 4)), at: 8)
+        (lying.width, lying.height) = (32, 32)
+        let answer = try Self.decode([try Self.png(64, 1), lying], 32)
+        #expect(answer == Answer(size: PixelSize(width: 64, height: 64), blue: 1, others: []))
+    }
+
     @Test func amongEqualsTheDeepestIsTaken() throws {
         let entries = [Self.bitmap(64, 1), Self.bitmap(16, 2, bits: 24), Self.bitmap(16, 3), Self.bitmap(16, 4)]
         #expect(try Self.decode(entries, 16).blue == 3)

@@ -21,6 +21,20 @@ import WebImageTesting
         ImageMetadata(xmp: packet(descriptions)).copyrightOnly.xmp.map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Each name was once taken apart for every element within it: a packet of a few megabytes took hours.
+    @Test func longNamesAreRefused() {
+        func packet(_ length: Int) -> [UInt8] {
+            let name = String(repeating: "a", count: length)
+            let own = #"<r:Marked xmlns:r="http://ns.adobe.com/xap/1.0/rights/">True</r:Marked>"#
+            return Array(
+                "<rdf:RDF \(Self.rdf)><\(name)/><rdf:Description>\(own)</rdf:Description></rdf:RDF>".utf8)
+        }
+        #expect(XMPCopyright.packet(in: packet(1024)) != nil && XMPCopyright.packet(in: packet(1025)) == nil)
+        let name = String(repeating: "a", count: 1 << 20)
+        let children = String(repeating: "<b/>", count: 1 << 18)
+        #expect(XMPCopyright.packet(in: Array("<x><\(name)>\(children)</\(name)></x>".utf8)) == nil)
+    }
+
     @Test func copyrightElementsOfXMPAreKeptUnchanged() throws {
         let rights = #"<dc:rights><rdf:Alt><rdf:li xml:lang="x-default">© Ada &amp; Co</rdf:li></rdf:Alt></dc:rights>"#
         let own = #"<r:Marked>True</r:Marked>"#
