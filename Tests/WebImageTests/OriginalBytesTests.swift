@@ -246,12 +246,18 @@ import WebImageTesting
         #expect(await eventually { last.withLock { $0 } == picture.count })
     }
 
-    @Test func keepOriginalWithRefreshStoresTheNewerOriginal() async throws {
+    /// The origin answers first with the usual picture, and then with a newer one, 31 pixels wide.
+    private func makeBenchOfTwoOriginals() throws -> (TestBench, newer: [UInt8]) {
         let bench = makeBench()
         let newer = try Fixture.png(31, 21)
         bench.transport.answer(
             url, .bytes(picture, contentType: "image/png", headers: [.eTag: "\"1\""]),
             .bytes(newer, contentType: "image/png", headers: [.eTag: "\"2\""]))
+        return (bench, newer)
+    }
+
+    @Test func keepOriginalWithRefreshStoresTheNewerOriginal() async throws {
+        let (bench, newer) = try makeBenchOfTwoOriginals()
         _ = try await bench.manager.keepOriginal(for: waiting)
         var request = waiting
         request.caching.policy = .refresh
@@ -262,11 +268,7 @@ import WebImageTesting
 
     /// The newer original was once decoded in the background, though nobody had asked for a picture.
     @Test func refreshWithoutAPictureDecodesNothing() async throws {
-        let bench = makeBench()
-        let newer = try Fixture.png(31, 21)
-        bench.transport.answer(
-            url, .bytes(picture, contentType: "image/png", headers: [.eTag: "\"1\""]),
-            .bytes(newer, contentType: "image/png", headers: [.eTag: "\"2\""]))
+        let (bench, newer) = try makeBenchOfTwoOriginals()
         _ = try await bench.manager.keepOriginal(for: waiting)
         var request = ImageRequest(url)
         request.caching.policy = .refresh
@@ -283,11 +285,7 @@ import WebImageTesting
 
     /// The old picture once stayed in memory when its original was replaced without a picture being made.
     @Test func aPictureInMemoryIsNotServedAfterItsOriginalWasReplaced() async throws {
-        let bench = makeBench()
-        let newer = try Fixture.png(31, 21)
-        bench.transport.answer(
-            url, .bytes(picture, contentType: "image/png", headers: [.eTag: "\"1\""]),
-            .bytes(newer, contentType: "image/png", headers: [.eTag: "\"2\""]))
+        let (bench, _) = try makeBenchOfTwoOriginals()
         let old = try await bench.manager.image(for: waiting).image.size
         var request = waiting
         request.caching.policy = .reload

@@ -320,7 +320,7 @@ final class FurtherTier: OriginalTier {
     ///
     /// - Parameters:
     ///   - answer: gets the result once, at the deadline at the latest.
-    ///   - hangs: called when the call, which was cancelled at its deadline, has not ended after as much time again.
+    ///   - hangs: called when as much time again has passed after the call was cancelled at its deadline. It may have ended.
     ///   - end: called when the call has really ended.
     private func call<Value: Sendable>(
         within deadline: Duration, _ work: @escaping @Sendable () async throws(WebImageError) -> Value,
@@ -328,12 +328,10 @@ final class FurtherTier: OriginalTier {
         hangs: (@Sendable () -> Void)? = nil, end: @escaping @Sendable () -> Void
     ) {
         let race = DeadlineRace()
-        let ended = OnceFlag()
         let alarm = clock.schedule(at: clock.now + deadline) { [clock] in
             guard race.expire() else { return }
             answer(.failure(Self.isLate(by: deadline)))
-            guard let hangs else { return }
-            _ = clock.schedule(at: clock.now + deadline) { if !ended.isRaised { hangs() } }
+            if let hangs { _ = clock.schedule(at: clock.now + deadline, hangs) }
         }
         race.begin(
             Task {
@@ -343,7 +341,6 @@ final class FurtherTier: OriginalTier {
                     alarm.cancel()
                     answer(result)
                 }
-                _ = ended.raise()
                 end()
             })
     }

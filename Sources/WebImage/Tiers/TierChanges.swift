@@ -98,6 +98,9 @@ struct TierChanges {
         self.maxBytes = maxBytes
     }
 
+    /// Whether as many changes hang as may run, so that none can begin.
+    private var isBlocked: Bool { hangingCount > 0 && hangingCount == maxRunning }
+
     /// Whether every change has been answered.
     var isIdle: Bool { runningCount == hangingCount && unansweredCount == 0 }
 
@@ -131,7 +134,7 @@ struct TierChanges {
     struct Added {
         /// Changes that will not happen, because others have replaced them.
         var beaten: [Change] = []
-        /// Whether the change will not happen, because there is no room for it.
+        /// Whether the change will not happen, because there is no room for it, or others before it hang.
         var isRefused = false
         /// Changes that will happen, but must be answered now, because others before them hang.
         var late: [Change] = []
@@ -145,7 +148,7 @@ struct TierChanges {
         let length = if case .put(let log, _) = action { log.receivedCount } else { 0 }
         guard waitingCount < Self.maxWaiting else { return Added(isRefused: true) }
         var line = lines[key, default: Line()]
-        let isStuck = line.hangs || hangingCount == maxRunning && hangingCount > 0
+        let isStuck = line.hangs || isBlocked
         defer { lines[key] = line.isIdle ? nil : line }
         var (beaten, olderRemovals) = ([Change](), [Change]())
         if case .remove = action { olderRemovals = line.waiting.filter(\.isRemoval) }
@@ -225,7 +228,7 @@ struct TierChanges {
         recent.contains { $0.key == key && now - $0.ended <= Self.recentTime }
     }
 
-    /// Notes that a change still runs long after its deadline.
+    /// Notes that a change still runs long after its deadline, unless it has ended.
     ///
     /// - Returns: the changes behind it, which must be answered now. If all that may run hang, they are all that wait.
     mutating func hang(_ change: Change) -> [Change] {
@@ -234,7 +237,7 @@ struct TierChanges {
         hangingCount += 1
         // Its bytes must not keep the changes of other keys from beginning.
         runningBytes -= change.length
-        let stuck = hangingCount == maxRunning ? Array(lines.keys) : [change.key]
+        let stuck = isBlocked ? Array(lines.keys) : [change.key]
         return stuck.flatMap { key -> [Change] in
             guard var line = lines[key] else { return [] }
             let refused = take(from: &line) { !$0.isRemoval }
