@@ -250,6 +250,35 @@ import WebImageTesting
         #expect(ledger.failures == [.cancelled: 50] && bench.manager.runningLoads == 0)
     }
 
+    /// A look-up once kept the priority with which its load had begun.
+    @Test func aPriorityThatIsSetDuringTheDiskLookupCounts() async throws {
+        var request = request { $0.store = .all }
+        let first = makeBench()
+        _ = try await first.manager.image(for: request)
+        await first.manager.finishStores()
+        let bench = makeBench(fileThreads: 1)
+        let files = try #require(bench.manager.loader.ioExecutor as? ThreadPool)
+        let disk = try #require(bench.manager.diskCache)
+        let (gate, ledger) = (Gate(), Ledger())
+        let hitsBefore = Guarded<Int?>(nil)
+        let isHeld = Guarded(false)
+        files.run(.high) {
+            isHeld.withLock { $0 = true }
+            gate.wait()
+        }
+        #expect(await eventually { isHeld.withLock { $0 } })
+        let waiting = files.waitingCount
+        request.priority = .low
+        let token = bench.manager.load(request) { ledger.take($0) }
+        #expect(await eventually { files.waitingCount > waiting })
+        files.run(.normal) { hitsBefore.withLock { $0 = disk.statistics.hits } }
+        token.setPriority(.high)
+        gate.open()
+        #expect(try await ledger.finished().get().source == .disk)
+        #expect(await eventually { hitsBefore.withLock { $0 != nil } })
+        #expect(hitsBefore.withLock { $0 } ?? 0 > 0, "other work came before the look-up")
+    }
+
     /// A task that was cancelled during the lookup on disk was once answered twice.
     @Test func aTaskCancelledDuringTheDiskLookupIsAnsweredOnce() async throws {
         let bench = makeBench()

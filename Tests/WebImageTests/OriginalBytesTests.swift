@@ -205,6 +205,26 @@ import WebImageTesting
         #expect(try await entry(bench) == nil)
     }
 
+    /// A prefetched original that becomes visible while it arrives.
+    @Test func loadsThatShareATransferStoreItsOriginalOnce() async throws {
+        let bench = makeBench()
+        let gate = Gate()
+        bench.transport.answer(url, .bytes(picture, contentType: "image/png").held(by: gate, after: 20))
+        let kept = Task { [waiting] in try await bench.manager.keepOriginal(for: waiting) }
+        await bench.transport.waitForHits(url)
+        let shown = Task { [waiting] in try await bench.manager.image(for: waiting) }
+        #expect(await eventually { bench.manager.runningLoads > 0 })
+        let read = Task { [waiting] in try await bench.manager.data(for: waiting) }
+        for _ in 0..<1000 { await Task.yield() }
+        gate.open()
+        #expect(try await kept.value.storeError == nil)
+        #expect(try await shown.value.storeError == nil)
+        #expect(try await read.value == picture)
+        #expect(try await entry(bench)?.body == picture)
+        #expect(bench.manager.loader.originals.announcements == 1)
+        #expect(bench.transport.hits(url) == 1)
+    }
+
     /// The store may begin long after the caller has begun to wait for it.
     @Test func theOriginalIsOnDiskWhenTheWaitEnds() async throws {
         let files = FaultyFileSystem()
@@ -281,6 +301,28 @@ import WebImageTesting
         let loader = bench.manager.loader
         #expect(await eventually { loader.table.withLock { $0.preliminaries == 0 && $0.pixelJobs.isEmpty } })
         #expect(bench.manager.memoryCache.count == 0 && bench.transport.hits(url) == 2)
+    }
+
+    /// Nobody could end it: the task that asked for the bytes has ended.
+    @Test func backgroundWorkAfterAnAnswerWithoutAPictureIsCountedAndCanBeCancelled() async throws {
+        let bench = makeBench()
+        let gate = Gate()
+        bench.transport.answer(
+            url, .bytes(picture, contentType: "image/png", headers: [.eTag: "\"1\""]),
+            .bytes(picture, contentType: "image/png", headers: [.eTag: "\"2\""]).held(by: gate))
+        _ = try await bench.manager.keepOriginal(for: waiting)
+        var request = ImageRequest(url)
+        request.caching.policy = .refresh
+        #expect(try await bench.manager.data(for: request) == picture)
+        await bench.transport.waitForHits(url, 2)
+        #expect(bench.manager.runningLoads == 1)
+        bench.manager.cancelAll()
+        #expect(await bench.transport.waitForCancels(url))
+        #expect(await eventually { bench.manager.runningLoads == 0 })
+        gate.open()
+        // The next one begins anew.
+        #expect(try await bench.manager.data(for: request) == picture)
+        #expect(await bench.transport.waitForHits(url, 3))
     }
 
     /// The old picture once stayed in memory when its original was replaced without a picture being made.

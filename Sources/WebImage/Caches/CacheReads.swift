@@ -55,6 +55,13 @@ final class CacheReads: Sendable {
             (self.key, self.request, self.blocked) = (key, request, blocked)
             priority = request.options.priority
         }
+
+        /// - Returns: whether the priority was lower before.
+        func raise(_ priority: LoadPriority) -> Bool {
+            guard priority > self.priority else { return false }
+            self.priority = priority
+            return true
+        }
     }
 
     private struct State {
@@ -89,13 +96,16 @@ final class CacheReads: Sendable {
     /// The number of reads that have not ended.
     var count: Int { state.withLock { $0.running.count } }
 
+    /// - Parameter begun: gets a closure that raises the priority of the read.
     func image(
-        for request: ImageRequest, asksMemory: Bool, promotes: Bool, isFinished: Bool = false
+        for request: ImageRequest, asksMemory: Bool, promotes: Bool, isFinished: Bool = false,
+        begun: (@escaping @Sendable (LoadPriority) -> Void) -> Void = { _ in }
     ) async throws(WebImageError) -> CachedImage? {
         let answer = Answer()
         let key = Key(request, asksMemory: asksMemory, isFinished: isFinished)
         let (read, isNew) = join(answer, request, key, promotes: promotes)
-        if isNew { executor.run(request.options.priority, for: read) { self.begin(read) } }
+        begun { self.raise($0, of: read) }
+        if isNew { executor.run(priority(of: read), for: read) { self.begin(read) } }
         do throws(WebImageError) {
             return try await answer.value()
         } catch {
@@ -133,11 +143,7 @@ final class CacheReads: Sendable {
             let read = known ?? Read(key, request)
             read.waiting.append(answer)
             read.promotes = read.promotes || promotes
-            guard known == nil else {
-                let isUrgent = request.options.priority > read.priority
-                read.priority = max(read.priority, request.options.priority)
-                return (read, false, isUrgent)
-            }
+            guard known == nil else { return (read, false, read.raise(request.options.priority)) }
             state.open[key] = read
             state.running[ObjectIdentifier(read)] = read
             return (read, true, false)
@@ -155,6 +161,10 @@ final class CacheReads: Sendable {
             state.running[ObjectIdentifier(read)] = nil
         }
         decoding.noteLeft()
+    }
+
+    private func raise(_ priority: LoadPriority, of read: Read) {
+        if state.withLock({ _ in read.raise(priority) }) { updatePriority(of: read) }
     }
 
     /// Updates the priority of everything that a read waits for.

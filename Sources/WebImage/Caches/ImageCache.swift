@@ -189,12 +189,16 @@ public final class ImageCache: ImageCaching {
 
     /// Returns the finished picture from disk, not its original, and stores it in memory if the request allows it.
     ///
-    /// - Parameter asksMemory: whether it is returned from memory if it has just been stored there.
-    func finished(_ request: ImageRequest, asksMemory: Bool) async throws(WebImageError) -> CachedImage? {
+    /// - Parameters:
+    ///   - asksMemory: whether it is returned from memory if it has just been stored there.
+    ///   - begun: gets a closure that raises the priority of the read.
+    func finished(
+        _ request: ImageRequest, asksMemory: Bool, begun: (@escaping @Sendable (LoadPriority) -> Void) -> Void
+    ) async throws(WebImageError) -> CachedImage? {
         guard let reads else { return nil }
         let promotes = request.options.caching.store.contains(.memory)
         return try await reads.image(
-            for: request, asksMemory: asksMemory, promotes: promotes, isFinished: true)
+            for: request, asksMemory: asksMemory, promotes: promotes, isFinished: true, begun: begun)
     }
 
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8]? {

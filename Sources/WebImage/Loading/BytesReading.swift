@@ -155,25 +155,24 @@ final class BytesReading: Sendable {
 }
 
 extension Loader {
-    /// Like ``revalidateInBackground(_:_:)``, after an answer without a picture: a newer original is stored without being
-    /// decoded, unless a serializer needs the picture.
+    /// Like ``revalidateInBackground(_:_:)``, after an answer without a picture: a newer original is stored without
+    /// being decoded, unless a serializer needs the picture.
     fileprivate func revalidateBytesInBackground(_ given: ImageRequest, _ key: BytesKey) {
         if caches.serializer(for: given) != nil { return revalidateInBackground(given, key) }
         guard !isRenewed(key) else { return }
         let begins = table.withLock { $0.revalidated.insert(key).inserted }
         guard begins else { return }
-        guard table.withLock({ $0.beginPreliminary() }) else { return endRevalidation(of: key) }
         var request = given
         request.options.caching.policy = .revalidate
         request.options.priority = .low
-        Task { [request] in
-            defer {
-                endRevalidation(of: key)
-                endPreliminary()
-            }
+        // A caller of its own, so that `cancelAll` and `shutDown` end it.
+        let token = LoadToken(loader: self, request: request, isWatching: false)
+        let hasBegun = beginPreliminary(token, .nobody) { [self, request] in
+            defer { endRevalidation(of: key) }
             guard let reading = try? await BytesReading.open(request, by: self) else { return }
             _ = try? await reading.notingOutcome { () async throws(WebImageError) in try await reading.whole() }
         }
+        if !hasBegun { endRevalidation(of: key) }
     }
 
     private func endRevalidation(of key: BytesKey) { table.withLock { _ = $0.revalidated.remove(key) } }

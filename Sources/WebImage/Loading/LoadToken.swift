@@ -45,6 +45,8 @@ public final class LoadToken: @unchecked Sendable {
     var timeout: ScheduledAction?
     /// The work before it joins a job: its modifier, or looking up the finished picture on disk.
     var preliminary: Task<Void, Never>?
+    /// Raises the priority of such a look-up.
+    var raisesLookUp: (@Sendable (LoadPriority) -> Void)?
 
     init(loader: Loader, request: ImageRequest, isWatching: Bool, isOfFreeTask: Bool = false) {
         self.isWatching = isWatching

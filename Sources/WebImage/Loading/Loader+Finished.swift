@@ -20,7 +20,7 @@ extension Loader {
             let cache = caches.front(request.options.caching), let key = try? BytesKey(request, by: token.settings)
         else { return false }
         return beginPreliminary(token, delivery) { [self] in
-            if let response = await finished(cache, request, key) { return answer(token, response, delivery) }
+            if let response = await finished(cache, request, key, token) { return answer(token, response, delivery) }
             join(token, continuingWith: request, delivery)
         }
     }
@@ -67,11 +67,24 @@ extension Loader {
         }
     }
 
-    private func finished(_ cache: ImageCache, _ request: ImageRequest, _ key: BytesKey) async -> ImageResponse? {
+    /// Passes on the priority that the caller of a look-up sets, if it is higher than before.
+    private func follow(_ token: LoadToken, _ raise: @escaping @Sendable (LoadPriority) -> Void) {
+        let priority = table.withLock { _ in
+            token.raisesLookUp = raise
+            return token.currentPriority
+        }
+        raise(priority)
+    }
+
+    private func finished(
+        _ cache: ImageCache, _ request: ImageRequest, _ key: BytesKey, _ token: LoadToken
+    ) async -> ImageResponse? {
+        defer { table.withLock { _ in token.raisesLookUp = nil } }
         do throws(WebImageError) {
             // For a picture in memory only the policies that trust memory do not ask whether it is fresh.
             let asksMemory = request.asksMemory && request.options.caching.policy.trustsMemory
-            guard let found = try await cache.finished(request, asksMemory: asksMemory) else { return nil }
+            guard let found = try await cache.finished(request, asksMemory: asksMemory, begun: { follow(token, $0) })
+            else { return nil }
             if found.source == .memory {
                 guard isFor(request, found.image, by: key.settings) else { return nil }
                 return ImageResponse(image: found.image, source: .memory)

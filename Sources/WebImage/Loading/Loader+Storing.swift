@@ -28,18 +28,17 @@ extension OpenedBytes {
 }
 
 extension Loader {
-    /// Announces the store of a complete picture's bytes; nil if policy or answer do not allow it, another session does
-    /// it, or the picture was removed since its load began. The bytes can be found from now on; they are written when
+    /// Announces the store of a complete picture's bytes; nil if policy or answer do not allow it, another session or load
+    /// does it, or the picture was removed since its load began. The bytes can be found from now on; they are written when
     /// the caller confirms the announcement.
     ///
     /// - Parameter log: the bytes; nil if a serializer will make others.
     func announceOriginal(
         of keeper: OriginalKeeper, _ bytes: OpenedBytes, _ plan: StorePlan?, _ log: ByteLog?, _ header: ImageHeader?
     ) -> OriginalStore.Announcement? {
-        guard let kept = bytes.kept(by: keeper.key, plan, in: caches.tiers(keeper.key.caching), header), keeper.take()
-        else {
-            return nil
-        }
+        guard let kept = bytes.kept(by: keeper.key, plan, in: caches.tiers(keeper.key.caching), header),
+            keeper.take(log)
+        else { return nil }
         let original = PendingOriginal(kept, log: log, key: keeper.key.originalKey)
         // Checked after the place in the order of writes was taken: a removal either came before and is seen here, or
         // comes later and cancels the write.

@@ -191,8 +191,11 @@ final class Loader: Sendable {
     }
 
     func setPriority(_ priority: LoadPriority, of token: LoadToken) {
-        let (job, inner) = table.withLock { ($0.setPriority(priority, of: token), token.inner) }
+        let (job, inner, raise) = table.withLock {
+            ($0.setPriority(priority, of: token), token.inner, token.raisesLookUp)
+        }
         if let job { updatePriority(of: job) }
+        raise?(priority)
         if let inner { setPriority(priority, of: inner) }
         noteIdle()
     }

@@ -4,16 +4,15 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Makes sure that the original of a load is stored only once, however many sessions and readers find out that it is a
-/// picture. An original that was removed since the load began is not stored.
+/// Makes sure that the original of a load is stored only once, however many sessions, readers and loads that share its
+/// transfer find out that it is a picture. An original that was removed since the load began is not stored.
 final class OriginalKeeper: Sendable {
     let key: BytesKey
     /// The last removals from its caches before the load began.
     let removals: RemovalNumbers
     /// Set when a caller waits until the original is stored.
     let isAwaited = Atomic(false)
-    private let isTaken = Atomic(false)
-    private let stored = Guarded<Result<Duration, WebImageError>?>(nil)
+    private let claim = Guarded<OriginalClaim?>(nil)
 
     init(_ key: BytesKey, removals: RemovalNumbers) {
         self.key = key
@@ -21,14 +20,44 @@ final class OriginalKeeper: Sendable {
     }
 
     /// How long writing the original took, or why it failed; nil before that.
+    var outcome: Result<Duration, WebImageError>? { claim.withLock { $0 }?.outcome }
+
+    /// - Parameter log: the bytes, if they are stored as they are; nil if a serializer makes others, which belong to
+    ///   this load alone.
+    /// - Returns: false if another session, reader or load stores it already.
+    func take(_ log: ByteLog?) -> Bool {
+        claim.withLock { claim in
+            if let claim, claim.isTaken || log == nil { return claim.take() }
+            let wanted = log.map { OriginalClaim.of($0, key) } ?? OriginalClaim(key)
+            claim = wanted
+            return wanted.take()
+        }
+    }
+
+    /// The original is not stored after all; another session, reader or load may store it.
+    func giveUp() { claim.withLock { $0 }?.giveUp() }
+
+    func wasStored(_ outcome: Result<Duration, WebImageError>) { claim.withLock { $0 }?.wasStored(outcome) }
+}
+
+/// The one store of a transfer's bytes under a key in a cache, shared by the keepers of all loads that want it.
+private final class OriginalClaim: Sendable {
+    private let key: BytesKey
+    private let taken = Atomic(false)
+    private let stored = Guarded<Result<Duration, WebImageError>?>(nil)
+
+    init(_ key: BytesKey) { self.key = key }
+
+    /// The claim of the loads that store the bytes of `log` where `key` says.
+    static func of(_ log: ByteLog, _ key: BytesKey) -> OriginalClaim {
+        log.companion(where: { $0.key.storesOriginal(like: key) }, or: { OriginalClaim(key) })
+    }
+
+    var isTaken: Bool { taken.load(ordering: .relaxed) }
     var outcome: Result<Duration, WebImageError>? { stored.withLock { $0 } }
 
-    /// - Returns: false if another session or reader stores it already.
-    func take() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
-
-    /// The original is not stored after all; another session or reader may store it.
-    func giveUp() { isTaken.store(false, ordering: .relaxed) }
-
+    func take() -> Bool { !taken.exchange(true, ordering: .relaxed) }
+    func giveUp() { taken.store(false, ordering: .relaxed) }
     func wasStored(_ outcome: Result<Duration, WebImageError>) { stored.withLock { $0 = outcome } }
 }
 

@@ -47,6 +47,12 @@ final class BytesKey: Hashable, Sendable {
 
     var policy: CachePolicy { caching.policy }
 
+    /// Whether both loads store their originals in the same place.
+    func storesOriginal(like other: BytesKey) -> Bool {
+        originalKey == other.originalKey && removal == other.removal && caching.cache === other.caching.cache
+            && caching.originalCache === other.caching.originalCache
+    }
+
     static func == (one: BytesKey, other: BytesKey) -> Bool { one === other || one.difference(from: other) == nil }
 
     func hash(into hasher: inout Hasher) {

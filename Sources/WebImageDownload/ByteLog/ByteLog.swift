@@ -70,6 +70,24 @@ package final class ByteLog: @unchecked Sendable {
     let spill: LogSpill?
     /// An object that lives as long as the log, such as a share of a budget.
     private let lease: (any Sendable & AnyObject)?
+    private let companions = Guarded<[any Sendable & AnyObject]>([])
+
+    /// Returns the object that all users of the bytes share as long as the log lives, such as a record of who stores
+    /// the bytes.
+    ///
+    /// - Parameters:
+    ///   - isWanted: chooses one of the objects of this type.
+    ///   - make: makes it, if there is none.
+    package func companion<Companion: Sendable & AnyObject>(
+        where isWanted: (Companion) -> Bool, or make: () -> Companion
+    ) -> Companion {
+        companions.withLock { companions in
+            for case let companion as Companion in companions where isWanted(companion) { return companion }
+            let companion = make()
+            companions.append(companion)
+            return companion
+        }
+    }
 
     /// - Parameters:
     ///   - files: the file system for the temporary file; its calls run on `executor`, reads on the reader's thread.
