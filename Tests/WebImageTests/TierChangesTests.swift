@@ -119,6 +119,27 @@ extension TierChanges {
         #expect(changes.isIdle)
     }
 
+    /// The tier once kept the older entry, which was then served after the newer one had left the disk.
+    @Test func anEntryWhoseNewerStoreIsRefusedForItsBytesIsRemoved() throws {
+        var changes = makeChanges(running: 1, bytes: 100)
+        let other = CacheKey("b")
+        func add(_ count: Int, _ key: CacheKey) -> TierChanges.Added {
+            changes.add(.put(log(count), DiskMetadata()), key) { _ in }
+        }
+        _ = add(60, other)
+        _ = add(30, key)
+        let refused = add(50, key)
+        #expect(refused.isRefused && refused.beaten.count == 1 && changes.waitingBytes == 60)
+        // The bytes that a store replaces make room for it.
+        #expect(!add(90, other).isRefused && changes.isRemoving(key))
+        #expect(next(&changes)?.key == other)
+        changes.end(other)
+        let removal = next(&changes)
+        #expect(removal?.key == key && removal?.isRemoval == true)
+        changes.end(key)
+        #expect(changes.isIdle && !changes.isRemoving(key) && changes.takeNext() == nil)
+    }
+
     /// A change that never ended once held up all later ones of its key, and everyone who waited for their end.
     @Test func nobodyWaitsBehindAChangeThatHangs() throws {
         var changes = makeChanges()

@@ -13,15 +13,7 @@ final class FurtherTier: OriginalTier {
         var reads = TierReads(maxRunning: FurtherTier.maxCalls / 2)
         /// Whether the end of the first waiting read's deadline is scheduled.
         var watchesReads = false
-        var circuit = CircuitBreaker(
-            policy: CircuitPolicy(failures: 5, firstPause: .seconds(1), longestPause: .seconds(30)))
-        var troubles = TroubleCounts()
         var waiting: [@Sendable () -> Void] = []
-
-        /// Whether a read may begin now. An entry that is about to be removed counts as missing.
-        mutating func admits(_ read: TierReads.Read, at now: Duration) -> Bool {
-            !changes.isRemoving(read.key) && circuit.admits(Use.reads.rawValue, at: now)
-        }
 
         mutating func takeWaiting() -> [@Sendable () -> Void] {
             guard changes.isIdle else { return [] }
@@ -32,12 +24,6 @@ final class FurtherTier: OriginalTier {
 
     /// The most calls at a time: half of them reads, half of them changes.
     private static let maxCalls = 64
-    /// The kinds of calls that the circuit counts separately: a tier may be too slow for reads and yet make every
-    /// change in time.
-    private enum Use: String {
-        case reads, changes
-    }
-
     /// The assumed length of an entry before it has arrived.
     private static let expectedLength = 256 << 10
 
@@ -47,7 +33,7 @@ final class FurtherTier: OriginalTier {
     private let clock: any LoadClock
     /// Runs the work that follows the tier's answer.
     private let executor: any WorkExecutor
-    private let logger: Logger
+    private let calls: TierCalls
     private let state = Guarded(State())
 
     init(_ tier: any BytesTier, _ decoding: DecodeService, executor: any WorkExecutor, logger: Logger) {
@@ -55,7 +41,7 @@ final class FurtherTier: OriginalTier {
         inputMemory = decoding.inputMemory
         clock = decoding.clock
         self.executor = executor
-        self.logger = logger
+        calls = TierCalls(clock: decoding.clock, logger: logger)
     }
 
     var source: ImageSource { .tier }
@@ -91,14 +77,15 @@ final class FurtherTier: OriginalTier {
         let now = clock.now
         let read = TierReads.Read(key: key, reader: reader, deadline: now + tier.readDeadline, then: then, work: work)
         let (begins, waits) = state.withLock { state -> (Bool, Bool) in
+            // An entry that is about to be removed counts as missing.
+            if state.changes.isRemoving(key) { return (false, false) }
             if state.reads.hasRoom {
-                let begins = state.admits(read, at: now)
+                let begins = calls.admits(.reads)
                 if begins { state.reads.running += 1 }
                 return (begins, false)
             }
             // A tier that fails is not waited for.
-            let mayWait = !state.changes.isRemoving(key) && state.circuit.opening(of: Use.reads.rawValue) == nil
-            return (false, mayWait && state.reads.wait(read))
+            return (false, !calls.refuses(.reads) && state.reads.wait(read))
         }
         if begins { begin(read) } else if waits { watchWaitingReads() } else { answer(read, with: nil) }
     }
@@ -110,14 +97,14 @@ final class FurtherTier: OriginalTier {
     /// - Parameter hasWaited: whether the read waited for others, which leaves the tier less time. If that is too little,
     ///   the tier is not to blame.
     private func begin(_ read: TierReads.Read, hasWaited: Bool = false) {
-        call(within: hasWaited ? max(read.deadline - clock.now, .zero) : tier.readDeadline) {
+        calls.call(within: hasWaited ? max(read.deadline - clock.now, .zero) : tier.readDeadline) {
             [tier] () async throws(WebImageError) in
             try await read.work(tier)
         } answer: { [self] result in
             if hasWaited, case .failure(let error) = result, error.code == .deadlineExceeded {
-                state.withLock { $0.circuit.note(.neither, of: Use.reads.rawValue, at: clock.now) }
+                calls.noteUnmade(.reads)
             } else {
-                note(result, of: .reads)
+                calls.note(result, of: .reads)
             }
             answer(read, with: try? result.get())
         } end: { [self] in
@@ -132,7 +119,7 @@ final class FurtherTier: OriginalTier {
         while let read = state.withLock({ $0.reads.takeNext() }) {
             let isWanted = !read.reader.isAbandoned
             let begins = state.withLock { state in
-                let begins = isWanted && state.admits(read, at: clock.now)
+                let begins = isWanted && !state.changes.isRemoving(read.key) && calls.admits(.reads)
                 if !begins { state.reads.running -= 1 }
                 return begins
             }
@@ -180,7 +167,7 @@ final class FurtherTier: OriginalTier {
         let answer = CancellableAnswer<Void>()
         // An earlier change of the key may have to end first.
         let deadline = tier.changeDeadline * 2
-        let alarm = clock.schedule(at: clock.now + deadline) { answer.give(.failure(Self.isLate(by: deadline))) }
+        let alarm = clock.schedule(at: clock.now + deadline) { answer.give(.failure(TierCalls.isLate(by: deadline))) }
         add(.remove, key) { failure in
             alarm.cancel()
             answer.give(failure.map { .failure($0) } ?? .success(()))
@@ -228,7 +215,7 @@ final class FurtherTier: OriginalTier {
         if added.isRefused {
             let error = WebImageError(.cacheIO, "a tier of bytes is too slow: \(action.omission)")
             // No call of the tier has failed, so the circuit does not count this.
-            log(error)
+            calls.log(error)
             then(error)
         }
         beginChanges()
@@ -238,10 +225,7 @@ final class FurtherTier: OriginalTier {
         // A loop, because thousands of changes may wait when the circuit opens.
         while let change = state.withLock({ $0.changes.takeNext() }) {
             // A removal is always tried, because the entry would come back with the tier.
-            let isAdmitted =
-                state.withLock { $0.circuit.admits(Use.changes.rawValue, at: clock.now) }
-                || change.isRemoval
-            if isAdmitted {
+            if calls.admits(.changes) || change.isRemoval {
                 begin(change)
             } else {
                 change.then(WebImageError(.cacheIO, "a tier of bytes keeps failing and is not used for a while"))
@@ -264,7 +248,7 @@ final class FurtherTier: OriginalTier {
                     }
                 } catch {
                     // Tells the circuit, which may wait for a call, that the tier was not asked.
-                    state.withLock { $0.circuit.note(.neither, of: Use.changes.rawValue, at: clock.now) }
+                    calls.noteUnmade(.changes)
                     change.then(error)
                     end(change)
                 }
@@ -284,8 +268,8 @@ final class FurtherTier: OriginalTier {
     private func make(
         _ change: TierChanges.Change, _ work: @escaping @Sendable () async throws(WebImageError) -> Bool
     ) {
-        call(within: tier.changeDeadline, work) { [self] result in
-            note(result, of: .changes)
+        calls.call(within: tier.changeDeadline, work) { [self] result in
+            calls.note(result, of: .changes)
             let failure: WebImageError? = if case .failure(let error) = result { error } else { nil }
             // Neither on Swift's own threads nor on the clock's, because callers' closures may follow.
             executor.complete(.low) { change.then(failure) }
@@ -312,67 +296,6 @@ final class FurtherTier: OriginalTier {
             return state.takeWaiting()
         }
         for run in waiting { run() }
-    }
-
-    // MARK: - Calls
-
-    /// Makes a call of the tier.
-    ///
-    /// - Parameters:
-    ///   - answer: gets the result once, at the deadline at the latest.
-    ///   - hangs: called when as much time again has passed after the call was cancelled at its deadline. It may have ended.
-    ///   - end: called when the call has really ended.
-    private func call<Value: Sendable>(
-        within deadline: Duration, _ work: @escaping @Sendable () async throws(WebImageError) -> Value,
-        answer: @escaping @Sendable (Result<Value, WebImageError>) -> Void,
-        hangs: (@Sendable () -> Void)? = nil, end: @escaping @Sendable () -> Void
-    ) {
-        let race = DeadlineRace()
-        let alarm = clock.schedule(at: clock.now + deadline) { [clock] in
-            guard race.expire() else { return }
-            answer(.failure(Self.isLate(by: deadline)))
-            if let hangs { _ = clock.schedule(at: clock.now + deadline, hangs) }
-        }
-        race.begin(
-            Task {
-                let result: Result<Value, WebImageError>
-                do throws(WebImageError) { result = .success(try await work()) } catch { result = .failure(error) }
-                if race.end() {
-                    alarm.cancel()
-                    answer(result)
-                }
-                end()
-            })
-    }
-
-    private static func isLate(by deadline: Duration) -> WebImageError {
-        WebImageError(.deadlineExceeded, "a tier of bytes did not answer within \(deadline.inWords)")
-    }
-
-    /// Records the outcome of a call in the circuit.
-    private func note<Value>(_ result: Result<Value, WebImageError>, of use: Use) {
-        guard case .failure(let error) = result else {
-            return state.withLock { $0.circuit.note(.success, of: use.rawValue, at: clock.now) }
-        }
-        state.withLock { $0.circuit.note(error.isTiersFailure ? .failure : .neither, of: use.rawValue, at: clock.now) }
-        log(error)
-    }
-
-    private func log(_ error: WebImageError) {
-        guard let times = state.withLock({ $0.troubles.note(error.code) }) else { return }
-        logger.warning(
-            "a tier of bytes failed, the load goes on", metadata: ["error": "\(error)", "times": "\(times)"])
-    }
-}
-
-extension WebImageError {
-    /// Whether the error shows that a tier does not work, and not only that it refused one call.
-    fileprivate var isTiersFailure: Bool {
-        switch code {
-        case .bodyTooLarge, .requestRefused, .locked, .cancelled, .corruptEntry, .limitExceeded: false
-        case .circuitOpen, .queueFull, .shutDown: false
-        default: true
-        }
     }
 }
 

@@ -173,20 +173,28 @@ struct TierChanges {
                 if line.hangs { undoLater(key, &line) }
                 return Added(isRefused: true)
             }
-            guard waitingBytes == 0 || waitingBytes + length <= maxBytes else { return Added(isRefused: true) }
             line.firstWanted = change.number
-            beaten = line.waiting.filter { !$0.isRemoval }
+            beaten = take(from: &line) { !$0.isRemoval }
+            if waitingBytes > 0, waitingBytes + length > maxBytes {
+                undoLater(key, &line)
+                return Added(beaten: beaten, isRefused: true)
+            }
         case .renew: if isStuck { return Added(isRefused: true) }
         }
-        if line.running == nil, line.waiting.isEmpty { ready.append(key) }
         let numbers = Set((beaten + olderRemovals).map(\.number))
         take(from: &line) { numbers.contains($0.number) }
         let late = isStuck ? [change.takeAnswer()] : []
+        append(change, to: &line)
+        return Added(beaten: beaten, late: late)
+    }
+
+    private mutating func append(_ change: Change, to line: inout Line) {
+        // A key that is ready twice begins only once.
+        if line.running == nil, line.waiting.isEmpty { ready.append(change.key) }
         line.waiting.append(change)
         waitingCount += 1
-        waitingBytes += length
+        waitingBytes += change.length
         if !change.isAnswered { unansweredCount += 1 }
-        return Added(beaten: beaten, late: late)
     }
 
     /// The next change that may begin now; it counts as running until ``end(_:at:)``.
@@ -252,14 +260,12 @@ struct TierChanges {
         }
     }
 
-    /// Undoes a store that hangs when it has ended after all, because a newer one was refused: its entry would be
-    /// outdated.
+    /// Removes the entry of the key after the changes that run, because a newer store was refused: it would be outdated.
     private mutating func undoLater(_ key: CacheKey, _ line: inout Line) {
         if line.waiting.contains(where: \.isRemoval) { return }
         var change = Change(key: key, action: .undo, number: takeNumber(), length: 0) { _ in }
         _ = change.takeAnswer()
-        line.waiting.append(change)
-        waitingCount += 1
+        append(change, to: &line)
     }
 
     /// Takes changes from those that wait.
