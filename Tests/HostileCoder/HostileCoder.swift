@@ -83,7 +83,16 @@ package enum Attack: String, CaseIterable, Sendable {
     // Attacks on the protocol between the worker and its manager.
     case garbage, unknownKind, otherSession, shortMessage, endlessMessage, halfMessage, flood, closeSocket, silence
     case wrongSize, wrongLayout, hugeSize, tooManyRows, rowsBehindTheEnd, negativeRows, rowsBeforeBegin, secondBegin
-    case longProfile, manySizes, headerTwice, stateOfLies, errorOfTheManager
+    case longProfile, manySizes, headerTwice, hugeLateSize, stateOfLies, errorOfTheManager
+
+    /// What the manager then says; nil: various things.
+    package var complaint: String? {
+        switch self {
+        case .hugeSize, .hugeLateSize: "its header is impossible"
+        case .headerTwice: "it reports another header than before"
+        default: nil
+        }
+    }
 
     package var isOfTheProtocol: Bool {
         Self.allCases.firstIndex(of: self) ?? 0 >= Self.allCases.firstIndex(of: .garbage) ?? 0
@@ -185,6 +194,7 @@ package enum Attack: String, CaseIterable, Sendable {
         case .longProfile: send(head(102) + header(words(4, 4), profile: Int.max))
         case .manySizes: send(head(102) + header(words(4, 4), sizes: Int.max / 16))
         case .headerTwice: send(head(102) + header(words(8, 8)))
+        case .hugeLateSize: send(head(111) + header(words(Int.max, 4)))
         case .stateOfLies: send(head(108) + [7, 7, 7, 7])
         case .errorOfTheManager: send(head(110) + words(1) + words(2002 - 1) + words(1) + [65, 0])
         default: break
@@ -204,10 +214,15 @@ package enum Attack: String, CaseIterable, Sendable {
 
     /// A header with the given size, profile and sizes, any of which may be wrong.
     private func header(_ size: [UInt8], profile: Int? = nil, sizes: Int = 0) -> [UInt8] {
-        var bytes = words(7) + Array("hostile".utf8) + size + [0, 1, 0] + words(8) + words(3) + Array("rgb".utf8) + [0]
+        var bytes = words(7) + Array("hostile".utf8) + size
+        // No size before a crop; orientation, no ignored one; no alpha, bit depth, colour model, no palette, not
+        // progressive.
+        bytes += [0, 1, 0, 0] + words(8) + words(3) + Array("rgb".utf8) + [0, 0]
         bytes += profile.map { [1] + words($0) } ?? [0]
-        // No colours, calibration, EXIF, XMP, density, frames and loops; no vector, no drawing memory.
-        bytes += [0, 0, 0, 0, 0, 0, 0, 0] + words(0) + words(0) + words(sizes)
+        // No colour description and calibration, EXIF, XMP, IPTC, density, frames and loops; no vector.
+        bytes += [0, 0, 0, 0, 0, 0, 0, 0, 0] + words(0) + words(0) + words(sizes)
+        // Neither divided by frequencies nor kept as a whole; one tile.
+        bytes += [0, 0] + words(1)
         return bytes
     }
 

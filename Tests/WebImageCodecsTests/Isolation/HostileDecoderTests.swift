@@ -142,6 +142,7 @@ import WebImageTesting
         let (failure, sink) = try outcome(of: attack)
         let error = try #require(failure)
         #expect(error.code == .decoderCrashed, "\(attack): \(error)")
+        if let complaint = attack.complaint { #expect("\(error)".contains(complaint), "\(attack): \(error)") }
         #expect(sink.rowsDone == 0 || attack == .secondBegin, "\(attack)")
     }
 }
