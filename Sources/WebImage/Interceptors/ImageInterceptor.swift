@@ -48,6 +48,8 @@ public struct InterceptedLoad<Answer: Sendable>: Sendable {
     let proceed: @Sendable (ImageRequest) async throws(WebImageError) -> Answer
     /// Makes the answer from a picture that was not loaded.
     let make: @Sendable (Image, WebImageError?) throws(WebImageError) -> Answer
+    /// Whether the caller has been shown a picture from the caches, which may stay if the load fails.
+    var hasShownCached: @Sendable () -> Bool = { false }
 
     /// Continues with the next interceptor, and finally with the load.
     ///

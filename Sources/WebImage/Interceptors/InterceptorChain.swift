@@ -51,7 +51,7 @@ struct InterceptorChain: Sendable {
             proceed: { request throws(WebImageError) in
                 if Task.isCancelled { throw .cancelled }
                 return try await run(request, from: index + 1, load)
-            }, make: load.make)
+            }, make: load.make, hasShownCached: load.hasShownCached)
         return try await interceptors[index].intercept(request, next)
     }
 }
@@ -96,6 +96,8 @@ private struct FailureRecovery: Sendable {
         } catch {
             failure = error
         }
+        // The caller has a picture, which could only not be checked.
+        if failure.leavesCachedPicture, load.hasShownCached() { throw failure }
         for url in request.options.alternatives where failure.code != .cancelled {
             do throws(WebImageError) {
                 return try await patiently(request.at(url, secrets: secrets()), load)

@@ -26,7 +26,7 @@ extension Loader {
                 },
                 make: { image, failure throws(WebImageError) in
                     ImageResponse(image: image, source: .given, failure: failure)
-                })
+                }, hasShownCached: { [self] in table.withLock { _ in token.hasShownCached } })
             do throws(WebImageError) {
                 var response = try await door.interceptors.run(request, load)
                 response.timings.total = clock.now - token.started
@@ -63,7 +63,9 @@ extension Loader {
             inner, request,
             .callback(
                 EventCallback { event in
-                    if case .finished(let result) = event { answer.give(result) } else { delivery.post(event) }
+                    if case .finished(let result) = event { return answer.give(result) }
+                    if case .cached = event { self.table.withLock { _ in token.hasShownCached = true } }
+                    delivery.post(event)
                 }))
         do throws(WebImageError) {
             return try await answer.value()

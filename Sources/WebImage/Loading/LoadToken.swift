@@ -40,6 +40,9 @@ public final class LoadToken: @unchecked Sendable {
     var isAdmitted = false
     /// The last load that an interceptor has started for it.
     var inner: LoadToken?
+    /// Whether the caller was shown a picture from the caches while the origin is asked; set only for loads that pass
+    /// through interceptors or have a fallback.
+    var hasShownCached = false
     /// The error with which the caller left.
     var leftWith: WebImageError?
     var timeout: ScheduledAction?

@@ -159,12 +159,13 @@ final class Loader: Sendable {
 
     /// Ends one caller's wait with an error of its own; the load goes on for the others.
     ///
-    /// - Parameter fallback: the picture that the caller gets in place of the error; nil: none.
+    /// - Parameter fallback: the picture that the caller gets in place of the error, unless it was shown a cached one;
+    ///   nil: none.
     func leave(_ token: LoadToken, with error: WebImageError, fallback: Image? = nil) {
-        let (left, inner, job) = table.withLock { table in
+        let (left, inner, job, hasShownCached) = table.withLock { table in
             token.leftWith = token.leftWith ?? error
             let job = token.job?.bytes
-            return (table.leave(token), token.inner, job)
+            return (table.leave(token), token.inner, job, token.hasShownCached)
         }
         // The interceptor's inner load leaves at once, even if it is only about to begin.
         if let inner { leave(inner, with: error) }
@@ -179,7 +180,7 @@ final class Loader: Sendable {
         if error.code != .cancelled, let job {
             told = error.seen(by: token, recordOfFailure(job), now: clock.now, callers: 1)
         }
-        if let fallback {
+        if let fallback, !(hasShownCached && error.leavesCachedPicture) {
             var response = ImageResponse(image: fallback, source: .given, failure: told)
             response.timings.total = clock.now - token.started
             observer.answered(from: .given)

@@ -129,6 +129,7 @@ public import WebImageCore
     private func perform(_ action: SlotMachine.Action) {
         switch action {
         case .start(let load, let request): start(load, request)
+        case .proceed(let call): perform(machine.proceed(call))
         case .look(let call, let request):
             guard call == machine.generation else { return }
             perform(machine.looked(call, surroundings.manager.responseFromMemory(for: request)))

@@ -85,7 +85,8 @@ public import WebImageCore
         set {
             guard newValue != surroundings.isVisible else { return }
             surroundings.isVisible = newValue
-            for slot in slots.values { slot.setVisible(newValue) }
+            // What a slot tells may change it again.
+            for slot in slots.values { slot.setVisible(surroundings.isVisible) }
         }
     }
 
@@ -105,7 +106,8 @@ public import WebImageCore
     private func setSize(_ size: PixelSize?) {
         guard size != surroundings.size else { return }
         surroundings.size = size
-        for slot in slots.values { slot.resize(to: size) }
+        // What a slot tells may change it again.
+        for slot in slots.values { slot.resize(to: surroundings.size) }
     }
 
     /// Sets the size of the target.

@@ -5,6 +5,8 @@ extension SlotMachine {
     /// slot's current call, because an action before it may have run code that called the slot again.
     enum Action {
         case start(load: Int, ImageRequest)
+        /// Calls ``SlotMachine/proceed(_:)``.
+        case proceed(call: Int)
         /// Looks up in memory a picture that is not loaded yet because the target is not visible.
         case look(call: Int, ImageRequest)
         case stop(load: Int)

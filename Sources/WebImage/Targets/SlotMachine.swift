@@ -27,6 +27,8 @@ struct SlotMachine {
         var cached: ImageResponse?
         /// Why that picture could not be checked, although it is the answer.
         var checkError: WebImageError?
+        /// Why a larger picture could not be loaded, although the target has become too large for the shown one.
+        var growError: WebImageError?
         /// The answer of the call, once there is one.
         var result: Result<ImageResponse, WebImageError>?
         /// Whether the answer waits for the end of a transition.
@@ -64,7 +66,9 @@ struct SlotMachine {
         let loaded = isRetry ? request?.retrying : request
         // A retry joins only another retry. Any other call joins a call with the same request, however it is loaded.
         let isEqual = isRetry ? call?.request == loaded : call?.given == request
-        if isEqual, request != nil, let joined = join(options) { return joined }
+        // A retry repeats a load that has ended.
+        let isRepeated = isRetry && call?.result != nil
+        if isEqual, request != nil, !isRepeated, let joined = join(options) { return joined }
         var actions = leave(detaching: !options.cancelsPrevious)
         generation += 1
         state = SlotState()
@@ -79,7 +83,14 @@ struct SlotMachine {
         }
         state.request = request
         call = Call(given: request, request: loaded, options: options)
-        return actions + start()
+        // The answer of the call before this one may run code that changes size or visibility.
+        return actions.isEmpty ? start() : actions + [.proceed(call: generation)]
+    }
+
+    /// Starts the load of a call that has just begun.
+    mutating func proceed(_ number: Int) -> [Action] {
+        guard number == generation, call != nil, case .empty = state.phase else { return [] }
+        return start()
     }
 
     /// Joins the current call, which is for the same request; nil if that is not possible.
@@ -89,7 +100,8 @@ struct SlotMachine {
         switch (state.phase, call.result) {
         case (.loaded, .success(let response)?) where !call.awaitsTransition:
             return [.answer(call: generation, .success(response))]
-        case (.loaded, _), (.loading, _), (.paused, _), (.waitingForSize, _): return []
+        // An empty phase is that of a call which is just beginning.
+        case (.loaded, _), (.loading, _), (.paused, _), (.waitingForSize, _), (.empty, _): return []
         default: return nil
         }
     }
@@ -172,9 +184,13 @@ struct SlotMachine {
 
     /// Repeats a load that failed without a network, which is now back.
     mutating func connected() -> [Action] {
-        guard let call, call.options.reloadsWhenConnected, !call.isRunning,
-            let error = state.error ?? call.checkError, error.isOfNetwork
-        else { return [] }
+        guard let call, call.options.reloadsWhenConnected, !call.isRunning else { return [] }
+        if call.growError?.isOfNetwork ?? false, call.checkError == nil {
+            self.call?.request = call.given.retrying
+            self.call?.askedSize = call.shownSize
+            return grow()
+        }
+        guard let error = state.error ?? call.checkError, error.isOfNetwork else { return [] }
         self.call?.request = call.given.retrying
         self.call?.result = nil
         self.call?.checkError = nil
@@ -223,7 +239,8 @@ struct SlotMachine {
         switch event {
         case .progress(let progress): return receive(progress, call)
         case .preview(let image):
-            guard call.options.showsPreviews, !call.hasPicture else { return [] }
+            // A part of a newer picture does not replace a whole one.
+            guard call.options.showsPreviews, !call.hasPicture, call.cached == nil else { return [] }
             state.image = image
             return show(image, .preview, call.options) + [.tell(call: generation)]
         case .cached(let response):
@@ -250,6 +267,7 @@ struct SlotMachine {
         let isFirst = call.result == nil
         self.call?.shownSize = call.askedSize
         self.call?.cached = nil
+        self.call?.growError = nil
         state.phase = .loaded(response.source)
         let shown = show(response, call.options, atOnce: atOnce)
         actions += shown + [.tell(call: generation)]
@@ -270,7 +288,10 @@ struct SlotMachine {
         self.call?.load = nil
         var actions = stopIndicator()
         // The slot keeps its picture: only a larger one could not be loaded.
-        if call.hasPicture { return actions }
+        if call.hasPicture {
+            self.call?.growError = error
+            return actions
+        }
         // The cached picture could only not be checked. It is the answer, as that of `image(for:)`.
         if error.leavesCachedPicture, let cached = call.cached {
             self.call?.cached = nil

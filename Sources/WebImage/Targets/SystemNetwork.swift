@@ -32,8 +32,9 @@ public final class SystemNetwork: ConnectivityMonitor {
         state.withLock { state in
             state.observers += 1
             guard state.watch == nil else { return }
-            state.wasAvailable = NetworkWatch.isAvailable
+            // In this order, so that no change between them is missed: `changed` waits for the lock.
             state.watch = NetworkWatch { [weak self] in self?.look() }
+            state.wasAvailable = NetworkWatch.isAvailable
         }
     }
 

@@ -18,6 +18,12 @@ import WebImageTesting
         return options
     }
 
+    private var pausing: SlotOptions {
+        var options = SlotOptions()
+        options.whenHidden = .paused
+        return options
+    }
+
     // MARK: - Size
 
     @Test func aLoadWaitsForItsTargetsSizeAndUsesIt() throws {
@@ -295,6 +301,57 @@ import WebImageTesting
         #expect(network.observers == 0)
     }
 
+    /// A picture that was too small for its target once stayed so until the target was hidden.
+    @Test func aLargerPictureThatFailedOfflineIsLoadedWhenTheNetworkIsBack() throws {
+        let network = Network()
+        let png = FakeAnswer.bytes(try Fixture.png(200, 100), contentType: "image/png")
+        bench.transport.answer(
+            SlotBench.url(200), png, .failure(WebImageError(.dnsFailed, "no address")), png)
+        let slots = ImageSlots(
+            of: target, manager: bench.manager, options: fitting(), connectivity: network, hop: bench.loop.hop)
+        slots.resize(to: PixelSize(width: 20, height: 20))
+        slots.load(bench.request(200))
+        bench.settle()
+        slots.resize(to: PixelSize(width: 60, height: 60))
+        bench.settle()
+        #expect(target.shown[.image] == .picture(20) && bench.transport.hits(SlotBench.url(200)) == 2)
+        network.comesBack()
+        bench.settle()
+        #expect(target.shown[.image] == .picture(60) && bench.transport.hits(SlotBench.url(200)) == 3)
+        network.comesBack()
+        bench.settle()
+        #expect(bench.transport.hits(SlotBench.url(200)) == 3)
+    }
+
+    /// One of the slots once missed the later change, and stayed paused.
+    @Test func aCompletionMayShowTheTargetAgainWhileItIsBeingHidden() throws {
+        let gate = Gate()
+        try bench.answer(5, gate: gate)
+        try bench.answer(6, gate: gate)
+        let target = ShowingTarget()
+        let slots = ImageSlots(of: target, manager: bench.manager, options: pausing, hop: bench.loop.hop)
+        target.slots = slots
+        slots.load(bench.request(5))
+        slots.load(bench.request(6), into: .background)
+        bench.settle()
+        target.isWatching = true
+        slots.isVisible = false
+        gate.open()
+        bench.settle()
+        #expect(slots.isVisible && target.widths == [.image: 5, .background: 6])
+    }
+
+    /// Visibility that changed in the completion of the call before was lost.
+    @Test func aCompletionOfTheCallBeforeMayShowTheTarget() throws {
+        try bench.answer(6)
+        let slots = bench.slots(of: target, pausing)
+        slots.isVisible = false
+        slots[.image].load(bench.request(5)) { _ in slots.isVisible = true }
+        slots[.image].load(bench.request(6))
+        bench.settle()
+        #expect(target.shown[.image] == .picture(6))
+    }
+
     /// Failures without a network once kept a host blocked for a while after the network was back.
     @Test func aHostThatFailedOfflineIsAskedWhenTheNetworkIsBack() throws {
         let (network, bench) = (Network(), SlotBench { $0.download.circuit = CircuitPolicy() })
@@ -337,5 +394,18 @@ extension SlotBench {
         manager.loader.table.withLock { table in
             table.pixelJobs.values.first { $0.request.url == SlotBench.url(number) }?.bytes.priority
         }
+    }
+}
+
+/// A target that becomes visible as soon as one of its slots pauses.
+@MainActor private final class ShowingTarget: ImageTarget {
+    weak var slots: ImageSlots?
+    var isWatching = false
+    private(set) var widths: [SlotName: Int] = [:]
+
+    func setImage(_ image: Image?, in slot: SlotName) { widths[slot] = image?.size.width }
+
+    func slot(_ slot: SlotName, didChange state: SlotState) {
+        if isWatching, case .paused = state.phase { slots?.isVisible = true }
     }
 }

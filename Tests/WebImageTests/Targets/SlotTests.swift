@@ -198,6 +198,56 @@ import WebImageTesting
         #expect(slots[.image].state.phase.name.hasPrefix("loaded") && bench.transport.hits(SlotBench.url(5)) == 2)
     }
 
+    /// Half of the newer picture once replaced the whole older one, and stayed.
+    @Test func aPartOfANewerPictureDoesNotReplaceAWholeOne() throws {
+        let bytes = try Fixture.jpeg(64, 64, progressive: true)
+        let newer = try Fixture.jpeg(60, 60, progressive: true)
+        bench.transport.answer(
+            SlotBench.url(64), .bytes(bytes, contentType: "image/jpeg"),
+            .bytes(newer, contentType: "image/jpeg").failing(after: newer.count - 40))
+        let slots = bench.slots(of: target, options { _ in })
+        slots.load(bench.request(64))
+        bench.settle()
+        var request = bench.request(64)
+        request.caching.policy = .refresh
+        var answer: Image?
+        slots[.image].load(request) { answer = (try? $0.get())?.image }
+        bench.settle()
+        #expect(bench.transport.hits(SlotBench.url(64)) == 2 && answer?.size.width == 64)
+        #expect(target.shown[.image] == .picture(64) && !target.log.contains("preview(60)"))
+        #expect(slots[.image].state.image?.storage === answer?.storage)
+    }
+
+    /// The fallback once replaced a cached picture that could only not be checked.
+    @Test(arguments: [false, true]) func aFallbackDoesNotReplaceACachedPicture(timesOut: Bool) throws {
+        let png = FakeAnswer.bytes(try Fixture.png(5, 2), contentType: "image/png")
+        let gate = Gate()
+        bench.transport.answer(
+            SlotBench.url(5), png, timesOut ? png.held(by: gate) : .failure(WebImageError(.dnsFailed, "no address")))
+        let slots = bench.slots(of: target)
+        slots.load(bench.request(5))
+        bench.settle()
+        var request = bench.request(5)
+        request.caching.policy = .refresh
+        request.fallback = Fixture.gradient(9, 2)
+        request.alternatives = [SlotBench.url(7)]
+        request.timeout = .seconds(5)
+        var answers: [Int?] = []
+        slots[.image].load(request) { answers.append((try? $0.get())?.image.size.width) }
+        wait { bench.transport.hits(SlotBench.url(5)) == 2 }
+        if timesOut { bench.clock.advance(by: .seconds(6)) }
+        wait { !answers.isEmpty }
+        #expect(answers == [5] && target.shown[.image] == .picture(5) && bench.transport.hits(SlotBench.url(7)) == 0)
+        gate.open()
+        bench.settle()
+    }
+
+    /// Loads with options for a failure run in tasks of their own, which the bench does not run.
+    private func wait(until isDone: () -> Bool) {
+        let end = ContinuousClock.now + .seconds(60)
+        repeat { bench.settle() } while !isDone() && ContinuousClock.now < end
+    }
+
     // MARK: - Progress
 
     @Test func progressIsAValueAndTheIndicatorIsToldOfIt() throws {
@@ -363,6 +413,24 @@ import WebImageTesting
         #expect(slots[.image].state.error?.code == .blockedURL, "it has only just failed")
         slots[.image].reload()
         bench.settle()
+        #expect(target.shown[.image] == .picture(5))
+    }
+
+    /// The second time, the first answer was given once more.
+    @Test func aPictureIsReloadedAsOftenAsItIsAskedFor() throws {
+        bench.transport.answer(SlotBench.url(5), .bytes(try Fixture.png(5, 2), contentType: "image/png"))
+        let slots = bench.slots(of: target, options { $0.keepsEqualLoad = true })
+        var request = bench.request(5)
+        request.caching.policy = .reload
+        slots.load(request)
+        bench.settle()
+        for hits in [2, 3] {
+            // Two clicks, one load.
+            slots[.image].reload()
+            slots[.image].reload()
+            bench.settle()
+            #expect(bench.transport.hits(SlotBench.url(5)) == hits)
+        }
         #expect(target.shown[.image] == .picture(5))
     }
 
