@@ -50,12 +50,18 @@ final class AnimationTarget: Sendable {
     /// The first frame, if the file has a still in addition to its frames; otherwise nil. It is decoded on this thread.
     func firstFrameBesideStill() throws(WebImageError) -> Image? { try buffer.firstFrameBesideStill() }
 
+    /// Whether the picture is an animation, or may still turn out to be one.
+    var isAnimation: Bool {
+        let timeline = buffer.timeline
+        return timeline.delays.count > 1 || !timeline.isComplete && !timeline.delays.isEmpty
+    }
+
     /// The animation that begins with the picture `first`, which is its first frame unless the file has a still in
     /// addition to its frames. Nil if the picture turns out to be a still, or if no frame is known yet.
     func animation(first: Image) -> ImageAnimation? {
-        let timeline = buffer.timeline
-        guard timeline.delays.count > 1 || !timeline.isComplete && !timeline.delays.isEmpty else { return nil }
-        if beginsWithStill { buffer.keep(first, at: 0) }
+        guard isAnimation else { return nil }
+        // The picture keeps its pixels in any case.
+        if beginsWithStill { buffer.keep(first, at: 0, isShared: true) }
         return ImageAnimation(buffer)
     }
 }

@@ -68,7 +68,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
         }
         let frames = made.target.frames
         var picture = picture
-        picture.isAnimated = frames?.animation(first: picture.image) != nil
+        picture.isAnimated = frames?.isAnimation ?? false
         if let frames, picture.isAnimated {
             // Animations that are not transformed.
             for order in orders where !order.recipe.decoding.transformsAnimations {

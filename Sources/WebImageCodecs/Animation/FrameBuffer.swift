@@ -34,9 +34,7 @@ package final class FrameBuffer: FrameSource {
         /// Called when the number of kept bytes changes, until they return false. The same picture may be in several
         /// caches, and under several keys.
         var observers: [KeptBytesObserver: @Sendable () -> Bool] = [:]
-        /// The last requested frame, and whether it was before the one requested earlier.
-        var position: Int?
-        var goesBackwards = false
+        var positions = FramePositions()
         /// How many players show the animation.
         var viewers = 0
     }
@@ -116,9 +114,9 @@ package final class FrameBuffer: FrameSource {
         _ change: (any AnimationDecoder) throws(WebImageError) -> Void
     ) throws(WebImageError) {
         if isCut { return }
-        deadline.begin()
         var failure: WebImageError?
         let (delays, loopCount, count, beginsWithStill) = withDecoder { decoder in
+            deadline.begin()
             do throws(WebImageError) { try change(decoder) } catch { failure = error }
             return (
                 decoder.storedDelays, decoder.header?.loopCount, decoder.encodedByteCount, decoder.beginsWithStill
@@ -187,9 +185,11 @@ package final class FrameBuffer: FrameSource {
         return frame
     }
 
-    /// Keeps a frame that was decoded elsewhere, such as the first.
-    package func keep(_ image: Image, at index: Int) {
-        let grown = state.withLock { $0.kept.insert(image, index) }
+    /// Keeps a frame.
+    ///
+    /// - Parameter isShared: whether somebody else keeps its pixels in any case, so that they are not counted here.
+    package func keep(_ image: Image, at index: Int, isShared: Bool = false) {
+        let grown = state.withLock { $0.kept.insert(image, index, isShared: isShared) }
         keptBytesChanged(by: grown)
     }
 
@@ -251,38 +251,34 @@ package final class FrameBuffer: FrameSource {
         }
     }
 
-    /// Requests the frames after `index` or, when playing backwards, those before it.
+    /// Requests the frames after `index` or, when playing backwards, those before it; likewise for other players.
     ///
     /// - Parameter isWanted: whether that frame is requested, too.
     private func askAhead(of index: Int, isWanted: Bool = false, _ state: inout State) {
         let count = state.timeline.delays.count
-        // A frame is first prepared and, if it is late, requested again: that does not change the direction.
-        if let last = state.position, last != index {
-            state.goesBackwards = index == last - 1 || last == 0 && index == count - 1 && count > 2
-        }
-        state.position = index
-        let room = min(Self.ahead, state.kept.room(of: frameByteCount.bytes) - 1, count - 1)
-        let first = isWanted ? [index] : []
-        guard room > 0 else { return state.work.setAhead(first) }
-        let direction = state.goesBackwards ? -1 : 1
-        let wishes = (1...room).map { step in (index + direction * step + count * step) % count }
-        state.work.setAhead(first + wishes.filter { !state.kept.has($0) })
+        state.positions.note(index, of: count, viewers: state.viewers, isWanted: isWanted)
+        let wishes = state.positions.wishes(
+            of: count, most: Self.ahead, room: state.kept.room(of: frameByteCount.bytes))
+        state.work.setAhead(wishes.filter { !state.kept.has($0) })
     }
 
+    /// Decodes the next frame on a thread of the executor. Each frame is a piece of work of its own: an animation that
+    /// is decoded more slowly than it plays would otherwise never leave the thread to other pictures.
     private func startWork() {
-        executor.run(.normal) { [weak self] in self?.work() }
+        let isAwaited = state.withLock { $0.work.isAwaited }
+        executor.run(isAwaited ? .high : .normal) { [weak self] in self?.work() }
     }
 
     private func work() {
-        while let next = state.withLock({ $0.work.next() }) {
-            var result = Result<Image, WebImageError>.failure(.cancelled)
-            do throws(WebImageError) {
-                result = .success(try decode(next))
-            } catch {
-                result = .failure(error)
-            }
-            for answer in state.withLock({ $0.work.takeAnswers(next) }) { answer.give(result) }
+        guard let next = state.withLock({ $0.work.next() }) else { return }
+        var result = Result<Image, WebImageError>.failure(.cancelled)
+        do throws(WebImageError) {
+            result = .success(try decode(next))
+        } catch {
+            result = .failure(error)
         }
+        for answer in state.withLock({ $0.work.takeAnswers(next) }) { answer.give(result) }
+        if state.withLock({ $0.work.goesOn() }) { startWork() }
     }
 
     /// Decodes a frame, and keeps it and the frames that were decoded on the way.
@@ -293,7 +289,10 @@ package final class FrameBuffer: FrameSource {
             state.withLock { $0.kept.room(of: frameByteCount.bytes) }
         )
         // When playing backwards, these frames are requested next, and each would cost as much again.
-        if state.withLock({ $0.goesBackwards }) {
+        let isBackwards = state.withLock { state in
+            state.positions.areBackwards(at: index, of: state.timeline.delays.count, most: Self.ahead)
+        }
+        if isBackwards {
             for before in max(first, index - room + 1)..<index where state.withLock({ !$0.kept.has(before) }) {
                 keep(try decoded(before), at: before)
             }
@@ -305,9 +304,10 @@ package final class FrameBuffer: FrameSource {
 
     private func decoded(_ index: Int) throws(WebImageError) -> Image {
         if index > 0, needsFirst() { _ = try decoded(0) }
-        deadline.begin()
         var result = Result<PixelBuffer, WebImageError>.failure(.cancelled)
         let grown = withDecoder { decoder in
+            // Not earlier: another frame may still be decoded.
+            deadline.begin()
             do throws(WebImageError) { result = .success(try decoder.frame(at: index)) } catch {
                 result = .failure(error)
             }

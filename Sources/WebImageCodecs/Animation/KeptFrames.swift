@@ -1,11 +1,14 @@
 import WebImageCore
 import WebImageSystem
 
-/// Decoded frames within a limit; the least recently used one is removed first, and one always stays.
+/// Decoded frames within a limit; the least recently used one is removed first, and one always stays. Frames whose pixels
+/// somebody else keeps in any case cost nothing, and stay.
 struct KeptFrames {
     private struct Entry {
         var image: Image
         var turn: Int
+        /// How many bytes it keeps that nobody else does.
+        var bytes: Int
     }
 
     private(set) var limit: ByteCount = .mebibytes(64)
@@ -28,14 +31,13 @@ struct KeptFrames {
     /// How many frames of `size` bytes may be kept.
     func room(of size: Int) -> Int { max(limit.bytes / max(size, 1), 1) }
 
+    /// - Parameter isShared: whether somebody else keeps its pixels in any case.
     /// - Returns: the change of the kept bytes.
-    mutating func insert(_ image: Image, _ index: Int) -> Int {
+    mutating func insert(_ image: Image, _ index: Int, isShared: Bool = false) -> Int {
         let before = bytes
         turn += 1
-        if let old = entries.updateValue(Entry(image: image, turn: turn), forKey: index) {
-            bytes -= old.image.pixels.byteCount.bytes
-        }
-        bytes += image.pixels.byteCount.bytes
+        let entry = Entry(image: image, turn: turn, bytes: isShared ? 0 : image.pixels.byteCount.bytes)
+        bytes += entry.bytes - (entries.updateValue(entry, forKey: index)?.bytes ?? 0)
         shrink()
         return bytes - before
     }
@@ -51,14 +53,16 @@ struct KeptFrames {
     /// - Returns: how many bytes were freed.
     mutating func removeAll() -> Int {
         defer { bytes = 0 }
-        entries = [:]
+        entries = entries.filter { $0.value.bytes == 0 }
         return bytes
     }
 
     private mutating func shrink() {
-        while bytes > limit.bytes, entries.count > 1, let oldest = entries.min(by: { $0.value.turn < $1.value.turn }) {
+        while bytes > limit.bytes {
+            let removable = entries.filter { $0.value.bytes > 0 }
+            guard removable.count > 1, let oldest = removable.min(by: { $0.value.turn < $1.value.turn }) else { return }
             entries[oldest.key] = nil
-            bytes -= oldest.value.image.pixels.byteCount.bytes
+            bytes -= oldest.value.bytes
         }
     }
 }
@@ -76,6 +80,15 @@ struct FrameWork {
     }
 
     mutating func setAhead(_ wishes: [Int]) { ahead = wishes }
+
+    /// Whether a caller waits for a frame.
+    var isAwaited: Bool { !order.isEmpty }
+
+    /// - Returns: whether there is more to decode. If not, the work has ended.
+    mutating func goesOn() -> Bool {
+        isRunning = !(order.isEmpty && ahead.isEmpty)
+        return isRunning
+    }
 
     /// - Returns: whether the caller must start the work.
     mutating func start() -> Bool {

@@ -49,10 +49,8 @@ import WebImageTesting
     @Test func earlierFramesAreDecodedAheadWhenPlayingBackwards() async throws {
         let bench = try FrameBench(frames: 20)
         _ = try await bench.shown(10)
-        bench.executor.hold()
         await bench.executor.idle()
         let before = bench.decoded
-        bench.executor.release()
         _ = try await bench.shown(9)
         await bench.executor.idle()
         #expect(bench.decoded == before.union([9, 8, 7, 6]))
@@ -94,6 +92,56 @@ import WebImageTesting
         #expect(try await waiting.value == 5)
         await bench.executor.idle()
         #expect(bench.decoded == [5])
+    }
+
+    /// The frames ahead of one player were once given up for those of another.
+    @Test func framesAreDecodedAheadForEachPlayer() async throws {
+        let bench = try FrameBench(frames: 100)
+        for _ in 0..<2 { bench.buffer.addViewer() }
+        bench.executor.hold()
+        bench.buffer.prepare(10)
+        bench.buffer.prepare(50)
+        bench.executor.release()
+        await bench.executor.idle()
+        #expect(bench.decoded == [10, 11, 12, 13, 50, 51, 52, 53])
+    }
+
+    /// It was once taken for one that goes backwards.
+    @Test func aPlayerMayBeOneFrameBehindAnother() async throws {
+        let bench = try FrameBench(frames: 100)
+        for _ in 0..<2 { bench.buffer.addViewer() }
+        for step in 0..<5 {
+            bench.buffer.prepare(11 + step)
+            bench.buffer.prepare(10 + step)
+            await bench.executor.idle()
+            #expect(bench.decoded == Set(10...14 + step))
+        }
+    }
+
+    /// An animation that was decoded more slowly than it played once never left the thread to other pictures.
+    @Test func otherWorkComesBetweenTwoFrames() async throws {
+        let bench = try FrameBench(frames: 10)
+        let decodes = Guarded<Int?>(nil)
+        bench.whileDecoding {
+            bench.executor.run(.high) { decodes.withLock { $0 = bench.decodes.reduce(0, +) } }
+        }
+        bench.buffer.prepare(1)
+        await bench.executor.idle()
+        #expect(decodes.withLock { $0 } == 1 && bench.decoded == [1, 2, 3, 4])
+    }
+
+    /// The pixels of a picture that is also its animation's first frame were once counted twice.
+    @Test func aSharedFrameCostsNothingAndStays() async throws {
+        let bench = try FrameBench(frames: 10)
+        let first = try Image(size: FrameBench.size) { $0[0] = 77 }
+        bench.buffer.keep(first, at: 0, isShared: true)
+        #expect(bench.buffer.keptBytes == 0 && bench.buffer.keptByteCount == .zero)
+        _ = try await bench.shown(1)
+        await bench.executor.idle()
+        bench.buffer.bufferLimit = ByteCount(FrameBench.frameBytes)
+        #expect(bench.buffer.keptBytes == FrameBench.frameBytes)
+        bench.buffer.removeKeptFrames()
+        #expect(bench.buffer.keptBytes == 0 && bench.buffer.keptFrame(at: 0)?.storage === first.storage)
     }
 
     @Test func manyViewersShareEachDecode() async throws {
