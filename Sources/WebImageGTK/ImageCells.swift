@@ -206,6 +206,7 @@
     @MainActor private final class AheadOfList {
         private let prefetcher: ImagePrefetcher?
         private let wanted = WantedRequests()
+        private var size: BoxSize?
         private lazy var preloader = prefetcher.map { prefetcher in
             ListPreloader(prefetcher: prefetcher) { [wanted] in wanted.take($0) }
         }
@@ -219,6 +220,9 @@
             _ request: @escaping @MainActor (Int) -> ImageRequest?
         ) {
             guard let preloader, let size else { return }
+            // Pictures of another size do not help any more.
+            if let old = self.size, old != size { preloader.stop() }
+            self.size = size
             wanted.set { position in
                 guard var request = request(position) else { return [] }
                 if request.size == nil, let fit = fit.decodedFit { request.size = TargetSize(size.pixels, fit: fit) }

@@ -218,12 +218,14 @@ final class PrefetchWork: Sendable {
             if progress != nil { state.untold[place.id, default: 0] += 1 }
             return progress
         }
-        // If the picture was cancelled meanwhile, it was counted then, and further pictures were begun.
-        guard let progress else { return noteEnd(of: place.id) }
-        let item = PrefetchedItem(index: place.index, outcome: outcome, original: original)
-        guard list.isWatched else { return tell(item, progress, list, place) }
-        // This code runs on Swift's own threads, which a listener must not block.
-        manager.loader.ioExecutor.run(options.priority) { [self] in tell(item, progress, list, place) }
+        // This code runs on Swift's own threads, which no listener must block, neither of this list nor of another one.
+        let isWatched = list.isWatched || state.withLock { state in state.lists.values.contains(where: \.isWatched) }
+        let go: @Sendable () -> Void = { [self] in
+            // If the picture was cancelled meanwhile, it was counted then, and further pictures were begun.
+            guard let progress else { return noteEnd(of: place.id) }
+            tell(PrefetchedItem(index: place.index, outcome: outcome, original: original), progress, list, place)
+        }
+        if isWatched { manager.loader.ioExecutor.run(options.priority, go) } else { go() }
     }
 
     private func tell(_ item: PrefetchedItem, _ progress: PrefetchProgress, _ list: PrefetchList, _ place: Place) {

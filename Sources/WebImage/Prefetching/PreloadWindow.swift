@@ -15,8 +15,9 @@ struct PreloadWindow {
 
     private let ahead: Int
     private let maxAhead: Int
-    private var shown: Range<Int>?
-    private var time = 0.0
+    /// What was visible last, and what was visible before the list showed more rows or fewer.
+    private var shown: Sight?
+    private var steady: Sight?
     /// Rows a second, smoothed; below 0 towards the beginning.
     private(set) var speed = 0.0
     /// 1 towards the end of the list, -1 towards its beginning.
@@ -61,11 +62,17 @@ struct PreloadWindow {
     }
 
     private mutating func note(_ visible: Range<Int>, _ now: Double) {
-        defer { (shown, time) = (visible, now) }
-        guard let shown else { return }
-        let moved =
-            Double(visible.lowerBound - shown.lowerBound) / 2 + Double(visible.upperBound - shown.upperBound) / 2
-        let passed = now - time
+        let last = Sight(rows: visible, time: now)
+        guard let shown else { return (shown, steady) = (last, last) }
+        // In a grid, both ends move by a whole line, but not at the same time.
+        guard let from = [shown, steady].lazy.compactMap({ $0 }).first(where: { $0.isMoved(to: last) }) else {
+            // The list shows more rows or fewer, which is no movement.
+            self.shown = last
+            return
+        }
+        (self.shown, steady) = (last, last)
+        let moved = from.movement(to: last)
+        let passed = now - from.time
         if moved == 0 {
             if passed >= Self.stillAfter { speed = 0 }
             return
@@ -75,5 +82,22 @@ struct PreloadWindow {
         // The speed is averaged while the direction stays the same, and measured anew when it changes.
         let isSameWay = measured * speed > 0
         speed = isSameWay && passed < Self.stillAfter ? (speed + measured) / 2 : measured
+    }
+}
+
+/// The rows that were visible at a moment.
+private struct Sight {
+    let rows: Range<Int>
+    let time: Double
+
+    /// Whether about as many rows are visible as before.
+    func isMoved(to later: Sight) -> Bool {
+        let (first, last) = (later.rows.lowerBound - rows.lowerBound, later.rows.upperBound - rows.upperBound)
+        return abs(first - last) <= max(max(rows.count, later.rows.count) / 4, 2)
+    }
+
+    /// How many rows the list has moved, below 0 towards its beginning.
+    func movement(to later: Sight) -> Double {
+        Double(later.rows.lowerBound - rows.lowerBound) / 2 + Double(later.rows.upperBound - rows.upperBound) / 2
     }
 }

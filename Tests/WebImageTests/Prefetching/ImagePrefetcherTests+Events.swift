@@ -46,6 +46,27 @@ extension ImagePrefetcherTests {
         if case .finished = book.events.last {} else { Issue.record("the end came before something else") }
     }
 
+    /// The end of a list without a listener once began pictures of a list with one on Swift's own threads.
+    @Test func aListenerIsNotCalledOnSwiftsOwnThreads() async throws {
+        let folder = try TemporaryFolder()
+        let bench = try bench(folder)
+        var options = PrefetchOptions()
+        options.width = 1
+        let prefetcher = ImagePrefetcher(manager: bench.manager, options: options)
+        let inTask = Guarded<[Bool]>([])
+        prefetcher.isPaused = true
+        let silent = prefetcher.prefetch(Self.urls(5))
+        let token = prefetcher.prefetch(Self.urls(10)) { _ in
+            let isInTask = withUnsafeCurrentTask { $0 != nil }
+            inTask.withLock { $0.append(isInTask) }
+        }
+        await Task.detached { prefetcher.isPaused = false }.value
+        _ = await silent.finished()
+        _ = await token.finished()
+        await prefetcher.finished()
+        #expect(inTask.withLock { $0.count } >= 21 && inTask.withLock { !$0.contains(true) })
+    }
+
     /// An executor that only queues closures, like a blocked main queue, was once flooded: all pictures of the list
     /// began, and each had its closures waiting.
     @Test func aBusyExecutorLimitsHowManyPicturesBegin() async throws {

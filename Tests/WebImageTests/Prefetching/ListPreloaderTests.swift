@@ -51,6 +51,34 @@ import WebImageTesting
         #expect(up.cancel == Array(56..<66))
     }
 
+    /// A list that shows more or fewer rows was once taken for one that scrolls.
+    @Test func aListThatChangesItsSizeStandsStill() {
+        var smaller = PreloadWindow(ahead: 20, most: 100)
+        _ = smaller.show(40..<60, of: 1000, now: 0)
+        _ = smaller.show(40..<50, of: 1000, now: 1)
+        #expect(smaller.direction == 1 && smaller.wanted.max() == 69)
+        // It still moves in either direction.
+        _ = smaller.show(39..<49, of: 1000, now: 1.5)
+        #expect(smaller.direction == -1)
+        var larger = PreloadWindow(ahead: 20, most: 100)
+        _ = larger.show(0..<12, of: 1000, now: 0)
+        _ = larger.show(0..<40, of: 1000, now: 0.016)
+        #expect(larger.speed == 0 && larger.wanted.max() == 59)
+    }
+
+    /// Both ends of a grid move by a whole line, but not at the same time.
+    @Test(arguments: [1, -1]) func aGridScrolls(direction: Int) {
+        var window = PreloadWindow(ahead: 8, most: 100)
+        func show(_ range: Range<Int>, _ time: Double) {
+            let range = direction > 0 ? range : 1000 - range.upperBound..<1000 - range.lowerBound
+            _ = window.show(range, of: 1000, now: time)
+        }
+        for (range, time) in [(400..<416, 0), (400..<424, 0.1), (408..<424, 0.2), (408..<432, 0.3), (416..<432, 0.4)] {
+            show(range, time)
+        }
+        #expect(window.direction == direction && abs(abs(window.speed) - 40) < 1)
+    }
+
     @Test func fasterScrollingPreloadsFurtherAhead() {
         var window = PreloadWindow(ahead: 8, most: 40)
         _ = window.show(0..<4, of: 1000, now: 0)
