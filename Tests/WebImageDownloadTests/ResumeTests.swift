@@ -17,9 +17,11 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
     /// A body whose transfer broke off after `length` bytes.
     private func broken(
         _ lines: [String] = whole, after length: Int = 100_000, mode: CacheMode = .cacheFirst,
-        request: CacheRequest = CacheRequest()
+        request: CacheRequest = CacheRequest(), isShared: Bool = false
     ) -> (body: ResumableBody, keep: ResumableBody.KeepAction) {
-        var body = ResumableBody(request, mode: mode)
+        var rules = ResumableBody.Rules()
+        rules.isShared = isShared
+        var body = ResumableBody(request, mode: mode, rules: rules)
         body.didAsk()
         _ = body.head(head(200, lines), arrival())
         _ = body.received(length)
@@ -47,6 +49,12 @@ private let whole = [etag, "Content-Length: 1000000", "Accept-Ranges: bytes", "C
         #expect(added == .append)
         let end = body.ended(nil)
         #expect(end.keep == .discard && end.failure == nil)
+    }
+
+    /// A shared cache must not store any part of an answer for one user (RFC 9111 section 5.2.2.7).
+    @Test(arguments: [false, true]) func theBeginningOfAPrivateAnswerIsKeptOnlyForItsUser(isShared: Bool) {
+        let (_, keep) = broken(whole + ["Cache-Control: private, max-age=60"], isShared: isShared)
+        if isShared { #expect(keep == .nothing) } else { #expect(keep != .nothing) }
     }
 
     @Test func anotherProcessResumesAKeptBody() throws {

@@ -169,6 +169,28 @@ import WebImageTesting
         #expect(origin.counts == [2, 0])
     }
 
+    /// The headers of such a 304 were once stored.
+    @Test func aConfirmationOfARequestWithNoStoreRenewsNothing() async throws {
+        let folder = try TemporaryFolder()
+        let bench = TestBench(disk: folder.path, clock: clock)
+        bench.transport.answer(
+            url,
+            .bytes(
+                try Fixture.png(16, 16), contentType: "image/png",
+                headers: [.cacheControl: "max-age=1", .eTag: "\"1\""]),
+            .status(304, headers: [.cacheControl: "max-age=600", .eTag: "\"1\""]))
+        _ = try await bench.manager.image(for: request())
+        await bench.manager.finishStores()
+        clock.advance(by: .seconds(10))
+        bench.manager.memoryCache.removeAll()
+        let checked = try await bench.manager.image(for: request(.protocol, [.cacheControl: "no-store"]))
+        await bench.manager.finishStores()
+        #expect(checked.source == .disk && bench.transport.hits(url) == 2)
+        bench.manager.memoryCache.removeAll()
+        _ = try await bench.manager.image(for: request())
+        #expect(bench.transport.hits(url) == 3, "the entry is still as old as before")
+    }
+
     // MARK: H7
 
     private static let named = KeptHeaders(

@@ -159,6 +159,16 @@ import WebImageTesting
         }
     }
 
+    /// A transfer that broke off after some bytes was once told as a file that is no picture.
+    @Test(arguments: [1, 3, 7]) func aBodyThatBreaksOffAtOnceIsNoUnknownFormat(length: Int) async throws {
+        let bench = TestBench()
+        let url = "http://pictures.test/a.png"
+        bench.transport.answer(
+            url, .bytes(try Fixture.png(8, 8), contentType: "image/png").failing(after: length))
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
+        #expect(error?.code == .connectionLost)
+    }
+
     @Test func aTimeoutEndsOneCallersWaitOnly() async throws {
         let clock = ManualClock()
         let transport = FakeTransport()

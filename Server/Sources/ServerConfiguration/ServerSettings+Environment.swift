@@ -18,19 +18,19 @@ extension ServerSettings {
         if let compatible, compatible != "imgproxy" {
             reader.fail("WEBIMAGE_COMPAT must be imgproxy, not \(compatible)")
         }
-        let isCompatible = compatible != nil
+        isCompatible = compatible != nil
         readListening(&reader, readFile)
         readGrammar(&reader, readFile)
-        readLimits(&reader, isCompatible)
+        readLimits(&reader)
         readOutput(&reader)
-        readSources(&reader, isCompatible)
+        readSources(&reader)
         readAnswers(&reader)
         readCaches(&reader)
         readFleet(&reader, readFile)
         readS3(&reader, readFile)
         readPictures(&reader)
         readTracing(&reader)
-        readSigning(&reader, isCompatible)
+        readSigning(&reader)
         reader.refuseAbsent()
         warnings += reader.olderNames.map { "\($0.old) is an older name; the newer one is \($0.new)" }
         warnings += reader.unread(["IMGPROXY_", "WEBIMAGE_"]).map { "\($0) is not a setting of this server" }
@@ -92,7 +92,8 @@ extension ServerSettings {
         drainDelay = reader.seconds("WEBIMAGE_DRAIN_DELAY", 5)
         workers = reader.whole("IMGPROXY_WORKERS", 0, in: 0...1024)
         let queue = reader.whole("IMGPROXY_REQUESTS_QUEUE_SIZE", 0, in: 0...1_000_000)
-        queueSize = queue > 0 ? queue : nil
+        // imgproxy lets any number wait.
+        queueSize = queue > 0 ? queue : isCompatible ? 1_000_000 : nil
         let clients = reader.whole("IMGPROXY_MAX_CLIENTS", 2048, in: 0...Self.maxClients)
         maxClients = clients > 0 ? clients : Self.maxClients
         overloadStatus = reader.whole("WEBIMAGE_OVERLOAD_STATUS", 429, in: 429...503)
@@ -138,6 +139,10 @@ extension ServerSettings {
                 reader.fail(
                     "WEBIMAGE_TRUSTED_PROXIES must contain addresses and blocks such as 10.0.0.0/8, not \(text)")
             }
+        }
+        // imgproxy takes the address of a client from anyone.
+        if isCompatible, trustedProxies.isEmpty {
+            trustedProxies = ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }
         }
         guard let text = reader.text("WEBIMAGE_RATE_LIMIT") else { return }
         rateLimit = RateLimit(text)
@@ -212,10 +217,12 @@ extension ServerSettings {
         }
     }
 
-    private mutating func readLimits(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {
+    private mutating func readLimits(_ reader: inout EnvironmentReader) {
         if isCompatible {
             limits.sourceBytes = 0
             limits.animationFrames = 1
+            limits.resultResolution = 1000
+            limits.resultSide = nil
         }
         limits.sourceResolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 50, in: 0.001...1_000_000)
         // An explicit limit also bounds all frames of an animation together.
@@ -225,10 +232,11 @@ extension ServerSettings {
             "IMGPROXY_MAX_ANIMATION_FRAMES", limits.animationFrames, in: 1...10_000)
         limits.animationFrameResolution = reader.number("IMGPROXY_MAX_ANIMATION_FRAME_RESOLUTION", 0, in: 0...1000)
         limits.resultDimension = reader.whole("IMGPROXY_MAX_RESULT_DIMENSION", 0, in: 0...1_000_000)
-        limits.resultResolution = reader.number("WEBIMAGE_MAX_RESULT_RESOLUTION", 40, in: 0.001...1000)
+        limits.resultResolution = reader.number(
+            "WEBIMAGE_MAX_RESULT_RESOLUTION", limits.resultResolution, in: 0.001...1000)
     }
 
-    private mutating func readSources(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {
+    private mutating func readSources(_ reader: inout EnvironmentReader) {
         maxRedirects = reader.whole("IMGPROXY_MAX_REDIRECTS", 10, in: 0...100)
         let isolation = reader.text("WEBIMAGE_ISOLATION") ?? "all"
         self.isolation = DecoderIsolation.Formats(rawValue: isolation) ?? .all
@@ -300,7 +308,7 @@ extension ServerSettings {
         }
     }
 
-    private mutating func readSigning(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {
+    private mutating func readSigning(_ reader: inout EnvironmentReader) {
         let keys = reader.keys("IMGPROXY_KEY")
         let salts = reader.keys("IMGPROXY_SALT")
         if keys.count != salts.count {

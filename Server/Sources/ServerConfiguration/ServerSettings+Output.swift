@@ -130,7 +130,8 @@ extension EnvironmentReader {
         ("IMGPROXY_USE_ABS", "there is no loader for Azure"), ("IMGPROXY_ABS_", "there is no loader for Azure"),
         ("IMGPROXY_USE_SWIFT", "there is no loader for OpenStack"),
         ("IMGPROXY_SWIFT_", "there is no loader for OpenStack"),
-        ("IMGPROXY_ENV_", "settings are only read from the environment; use --config for a file"),
+        ("IMGPROXY_ENV_AWS_", "settings are not read from clouds"),
+        ("IMGPROXY_ENV_GCP_", "settings are not read from clouds"),
         // For monitoring, only the variables that enable it are listed: the others have no effect without these.
         ("IMGPROXY_OPEN_TELEMETRY_ENABLE_", "there is no exporter for it"),
         ("IMGPROXY_OPEN_TELEMETRY_SERVER_CERT", "the collector's certificate must be one that the system trusts"),

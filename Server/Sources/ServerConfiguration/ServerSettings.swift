@@ -67,6 +67,8 @@ public struct ServerSettings: Sendable {
         public var resultDimension = 0
         /// Millions of pixels of a result. Default 40.
         public var resultResolution = 40.0
+        /// The most pixels of a side of a result; nil: as many as its format has. Default 16384.
+        public var resultSide: Int? = 16_384
 
         /// ``sourceBytes`` as the library takes it.
         public var bodyLimit: ByteCount { ProcessingOptions.Security.bodyLimit(sourceBytes) }
@@ -170,6 +172,8 @@ public struct ServerSettings: Sendable {
     public var keepAliveTimeout = Duration.seconds(10)
     public var gracefulTimeout = Duration.seconds(20)
     public var drainDelay = Duration.seconds(5)
+    /// Whether imgproxy's behaviour is wanted where ours differs on purpose (`WEBIMAGE_COMPAT`).
+    public var isCompatible = false
     /// How many threads decode and encode; 0: one for each core.
     public var workers = 0
     /// How many pictures may wait to be made. Default 32 for each thread.

@@ -23,6 +23,24 @@ public enum SettingsFile {
         return variables
     }
 
+    /// Adds the variables of the file that `IMGPROXY_ENV_LOCAL_FILE_PATH` names. They replace those of the same name, as
+    /// in imgproxy.
+    ///
+    /// - Parameter readFile: returns nil for a file that cannot be read.
+    /// - Throws: if the file cannot be read, or a line of it is something else.
+    public static func addingLocalFile(
+        to variables: [String: String], readFile: (String) -> String?
+    ) throws(SettingsError) -> [String: String] {
+        let name = "IMGPROXY_ENV_LOCAL_FILE_PATH"
+        guard let path = variables[name], !path.isEmpty else { return variables }
+        guard let text = readFile(path) else { throw SettingsError(problems: ["\(name): \(path) cannot be read"]) }
+        do throws(SettingsError) {
+            return variables.filter { $0.key != name }.merging(try self.variables(text)) { $1 }
+        } catch {
+            throw SettingsError(problems: error.problems.map { "\(path): \($0)" })
+        }
+    }
+
     private static func isName(_ text: Substring) -> Bool {
         guard let first = text.first, !first.isNumber else { return false }
         return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }

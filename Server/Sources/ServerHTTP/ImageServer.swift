@@ -69,7 +69,7 @@ public struct ImageServer: Sendable {
             certificate = try settings.certificate.map(ServerCertificate.init)
         #endif
         ManagerMaking.checkDirectories(settings, logger)
-        let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
+        let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores * (settings.isCompatible ? 2 : 1)
         let fleetMaking = FleetMaking(settings: settings, logger: logger)
         originals = try fleetMaking.originals()
         manager = ManagerMaking(settings, threads: threads, logger: logger)

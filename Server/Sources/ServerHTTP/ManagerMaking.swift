@@ -139,6 +139,8 @@ struct ManagerMaking {
         download.deadlines.connect = settings.downloadTimeout
         download.deadlines.firstByte = settings.downloadTimeout
         download.deadlines.idle = settings.downloadTimeout
+        // Some bytes now and then do not keep a transfer alive.
+        download.deadlines.minimumSpeed = .init(bytesPerSecond: 1024, window: settings.downloadTimeout)
         download.retry = .never
         // As in imgproxy: whole pictures, in the format in which the origin has them.
         download.acceptableStatuses = [200, 206]

@@ -153,11 +153,10 @@ struct ResultAnswer {
     /// - Parameter fileExtension: nil: the extension of the source's own name.
     func disposition(_ fileExtension: String?) -> String {
         var name = sourceName
-        if let decoded = PercentEncoding.decode(name) { name = decoded[...] }
+        // A decoded name may be a path, which is no name of a file.
+        if let decoded = PercentEncoding.decode(name) { name = decoded.split(separator: "/").last ?? "" }
         var stem = String(name)
-        if let dot = name.lastIndex(of: "."), dot > name.startIndex, fileExtension != nil {
-            stem = String(name[..<dot])
-        }
+        if let dot = name.lastIndex(of: "."), fileExtension != nil { stem = String(name[..<dot]) }
         if !options.filename.isEmpty { stem = options.filename }
         if stem.isEmpty { stem = "image" }
         let whole = fileExtension.map { stem + "." + $0 } ?? stem

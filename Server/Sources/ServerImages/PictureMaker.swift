@@ -158,6 +158,14 @@ public struct PictureMaker: Sendable {
         return try await manager.keepOriginal(for: whole)
     }
 
+    /// Formats with a limit of their own make larger pictures smaller.
+    private func checkSides(of image: Image, as format: ResultFormat) throws(WebImageError) {
+        guard let most = settings.limits.resultSide, ![.webp, .avif, .heic, .ico].contains(format) else { return }
+        guard max(image.displaySize.width, image.displaySize.height) > most else { return }
+        throw WebImageError(
+            .limitExceeded, "the result is \(image.displaySize), and its sides may have at most \(most) pixels")
+    }
+
     /// - Parameter head: the head of the origin's answer.
     private func result(
         of response: ImageResponse, _ head: ResponseHead?, _ plan: PicturePlan, _ choice: FormatChoice,
@@ -173,6 +181,7 @@ public struct PictureMaker: Sendable {
                 "the result is \(image.displaySize), more than the \(settings.limits.resultResolution) megapixels allowed; "
                     + "raise WEBIMAGE_MAX_RESULT_RESOLUTION to allow it")
         }
+        if response.header?.isVector != true { try plan.checkStill(response.header, image) }
         try plan.checkFrames(of: image)
         let isAnimated = (image.animation?.frameCount ?? 1) > 1
         let hasAlpha = response.header?.hasAlpha ?? (image.alpha != .opaque)
@@ -185,6 +194,7 @@ public struct PictureMaker: Sendable {
         } catch {
             throw WebImageError(.cannotEncode, error.detail)
         }
+        try checkSides(of: image, as: format)
         let begin = ContinuousClock.now
         let span = startSpan("webimage.encode")
         defer { span.end() }

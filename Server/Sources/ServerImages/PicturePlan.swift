@@ -68,8 +68,8 @@ public struct PicturePlan: Sendable {
 
     private var limits: DecodeLimits {
         var limits = DecodeLimits.default
-        let megapixels = options.security.sourceResolution ?? settings.limits.sourceResolution
-        limits.pixels = Int(megapixels * 1_000_000)
+        // A frame of an animation may have a limit of its own, which may be larger: see `checkFrames`.
+        limits.pixels = Int(max(sourceResolution, frameResolution) * 1_000_000)
         // A source over the limit was already refused, but the fallback picture may be longer.
         limits.bytes = max(limits.bytes, options.security.bodyLimit ?? settings.limits.bodyLimit)
         limits.animationPixels = max(200_000_000, limits.pixels)
@@ -80,6 +80,25 @@ public struct PicturePlan: Sendable {
         return limits
     }
 
+    /// Millions of pixels of a source that is no animation.
+    private var sourceResolution: Double { options.security.sourceResolution ?? settings.limits.sourceResolution }
+    /// Millions of pixels of a frame of an animation; 0: all frames together are limited.
+    private var frameResolution: Double {
+        options.security.animationFrameResolution ?? settings.limits.animationFrameResolution
+    }
+
+    /// Checks the pixels of a source that turned out to be no animation.
+    func checkStill(_ source: ImageHeader?, _ image: Image) throws(WebImageError) {
+        guard let size = source?.size, !size.isEmpty, image.animation?.frameCount ?? 1 == 1,
+            Double(size.width) * Double(size.height) / 1_000_000 > sourceResolution
+        else { return }
+        throw WebImageError(
+            .limitExceeded,
+            "\(size) is more than the \(sourceResolution) megapixels allowed"
+                + LimitNames.advice(
+                    options.security.sourceResolution, "max_src_resolution", "IMGPROXY_MAX_SRC_RESOLUTION"))
+    }
+
     /// - Parameter image: the picture; if it is an animation, its frames may be too large or too many, before or after the
     ///   steps.
     /// - Throws: `limitExceeded`.
@@ -87,7 +106,7 @@ public struct PicturePlan: Sendable {
         guard let count = image.animation?.frameCount, count > 1 else { return }
         let size = image.info.originalSize ?? image.size
         let megapixels = Double(size.width) * Double(size.height) / 1_000_000
-        let frame = options.security.animationFrameResolution ?? settings.limits.animationFrameResolution
+        let frame = frameResolution
         let all = options.security.sourceResolution ?? settings.limits.animationResolution
         let enlarged = Double(image.displaySize.pixelCount ?? .max) / 1_000_000 * Double(count)
         if enlarged > max(all, megapixels * Double(count)) {

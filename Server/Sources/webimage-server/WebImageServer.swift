@@ -51,9 +51,10 @@ struct SettingsArguments: ParsableArguments {
             }
         }
         for (name, value) in ProcessInfo.processInfo.environment { variables[name] = value }
+        let readFile: (String) -> String? = { try? String(contentsOfFile: $0, encoding: .utf8) }
         do {
             return try ServerSettings(
-                environment: variables, readFile: { try? String(contentsOfFile: $0, encoding: .utf8) },
+                environment: try SettingsFile.addingLocalFile(to: variables, readFile: readFile), readFile: readFile,
                 now: { Int(Date().timeIntervalSince1970) })
         } catch {
             throw fails("\(error)")

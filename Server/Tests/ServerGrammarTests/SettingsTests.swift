@@ -262,6 +262,26 @@ import WebImage
         #expect(read.allowsPrivate)
         #expect(read.limits.animationFrames == 1)
         #expect(read.limits.sourceBytes == 0)
+        #expect(read.limits.resultResolution == 1000 && read.limits.resultSide == nil)
+        #expect(read.queueSize == 1_000_000 && read.isCompatible)
+        #expect(read.trustedProxies.contains { $0.contains("203.0.113.9") })
+        let own = try settings(["WEBIMAGE_COMPAT": "imgproxy", "WEBIMAGE_TRUSTED_PROXIES": "10.0.0.0/8"])
+        #expect(!own.trustedProxies.contains { $0.contains("203.0.113.9") })
+    }
+
+    @Test func aLocalFileReplacesVariables() throws {
+        let name = "IMGPROXY_ENV_LOCAL_FILE_PATH"
+        let files = ["/etc/imgproxy.env": "IMGPROXY_QUALITY=70\nIMGPROXY_TTL=5", "/etc/wrong": "QUALITY"]
+        func variables(_ path: String) throws -> [String: String] {
+            try SettingsFile.addingLocalFile(to: [name: path, "IMGPROXY_QUALITY": "60", "A": "b"]) { files[$0] }
+        }
+        #expect(
+            try variables("/etc/imgproxy.env") == ["IMGPROXY_QUALITY": "70", "IMGPROXY_TTL": "5", "A": "b"])
+        #expect(try variables("")["IMGPROXY_QUALITY"] == "60")
+        for path in ["/etc/wrong", "/etc/missing"] {
+            let error = #expect(throws: SettingsError.self) { try variables(path) }
+            #expect("\(try #require(error))".contains(path))
+        }
     }
 
     /// Lines that both systemd (in an `EnvironmentFile`) and a shell (in a file that it sources) accept.

@@ -60,6 +60,31 @@ import WebImageTesting
         #expect(!text.contains("--max") && !text.contains("DecodeLimits"), "\(text)")
     }
 
+    /// A frame may have more pixels than a still picture, if that is set.
+    @Test func framesOfAnAnimationMayHaveALimitOfTheirOwn() async throws {
+        let server = try TestServer(["IMGPROXY_ALLOW_SECURITY_OPTIONS": "1"])
+        server.origin.serve("/a", OriginResponse(body: SmallGIF.bytes(width: 64, height: 48)))
+        let still = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        server.origin.serve("/b", OriginResponse(body: still))
+        #expect(await server.picture("f:webp/msr:0.002/mafr:0.004", "/a").status == 200)
+        #expect(await server.picture("f:webp/msr:0.002/mafr:0.003", "/a").status == 422)
+        #expect(await server.picture("f:webp/msr:0.002/mafr:0.004", "/b").status == 422)
+    }
+
+    @Test func aResultHasAtMost16384PixelsASide() async throws {
+        let server = try TestServer([:])
+        server.origin.serve(
+            "/a", OriginResponse(body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)))
+        #expect(await server.picture("rs:force:16384:4/el:1/f:png", "/a").status == 200)
+        #expect(await server.picture("rs:force:16385:4/el:1/f:png", "/a").status == 422)
+        // WebP has a limit of its own, to which pictures are made smaller.
+        #expect(await server.picture("rs:force:20000:40/el:1/f:webp", "/a").status == 200)
+        let compatible = try TestServer(["WEBIMAGE_COMPAT": "imgproxy"])
+        compatible.origin.serve(
+            "/a", OriginResponse(body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)))
+        #expect(await compatible.picture("rs:force:16385:4/el:1/f:png", "/a").status == 200)
+    }
+
     /// The messages once named the variable, although the URL itself sets the limit.
     @Test(arguments: [
         ("msfs:100", "max_src_file_size", ImageFormat.png), ("msfs:100/raw:1", "max_src_file_size", .png),

@@ -268,7 +268,13 @@ extension DecodeSession {
         }
         try checkpoint()
         if work.decoder == nil, hold.turn != .needed {
-            if try openDecoder(isLast: true) { try pushPrefix() }
+            let isReady: Bool
+            do throws(WebImageError) { isReady = try openDecoder(isLast: true) } catch {
+                // So few bytes say nothing about the format.
+                if case .failed(let failure) = end, error.code == .unknownFormat { throw failure }
+                throw error
+            }
+            if isReady { try pushPrefix() }
         }
         if hold.turn == .needed { return waitForTurn() }
         var failure: WebImageError?

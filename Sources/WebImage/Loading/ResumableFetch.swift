@@ -45,6 +45,7 @@ final class ResumableFetch: Sendable {
         self.seeker = seeker
         var rules = ResumableBody.Rules()
         rules.keptHeaders = loader.origin.rules.keptHeaders
+        rules.isShared = loader.origin.rules.isShared
         rules.limit = key.settings.bodyLimit(of: key.download).bytes
         self.rules = rules
         copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor) {

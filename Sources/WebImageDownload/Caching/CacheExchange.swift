@@ -135,7 +135,9 @@ package final class CacheExchange: Sendable {
         var merged = rules.merged(base, with: head, arrival)
         let isBound = rules.narrow(&merged, by: head, of: request, arrival)
         let isGone = !isBound || rules.forbidsStoring(merged.control, status: merged.status)
-        let plan = StorePlan(storing: isGone || !mode.stores ? nil : merged, removesStored: isGone)
+        // A request with `no-store` leaves nothing of its answer, not even new headers (section 5.2.1.5).
+        let mayStore = !isGone && mode.stores && !request.control.noStore
+        let plan = StorePlan(storing: mayStore ? merged : nil, removesStored: isGone)
         return .useStored(merged, plan)
     }
 }

@@ -1,8 +1,11 @@
 /// Scans the value of a header field (RFC 9110 section 5.6). It accepts any bytes, never reads beyond their end, and
-/// reads each once.
+/// reads each at most twice.
 struct FieldScanner {
     private let bytes: [UInt8]
     private var offset = 0
+    /// Set when a quoted string has no end. From then on, quotes are ordinary bytes: the string must not hide what
+    /// follows, such as a `no-store`.
+    private var ignoresQuotes = false
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
@@ -33,10 +36,11 @@ struct FieldScanner {
         return offset == start ? nil : String(decoding: bytes[start..<offset], as: UTF8.self)
     }
 
-    /// Reads a quoted string, and returns its content; nil if none begins here or it is not terminated. An unterminated
-    /// one consumes the rest of the value.
+    /// Reads a quoted string, and returns its content; nil if none begins here or it is not terminated. Of an
+    /// unterminated one, only the quote is skipped.
     mutating func quotedString() -> String? {
-        guard skip(UInt8(ascii: "\"")) else { return nil }
+        guard skip(UInt8(ascii: "\"")), !ignoresQuotes else { return nil }
+        let start = offset
         var content: [UInt8] = []
         while let byte = next {
             offset += 1
@@ -48,6 +52,7 @@ struct FieldScanner {
                 content.append(byte)
             }
         }
+        (offset, ignoresQuotes) = (start, true)
         return nil
     }
 

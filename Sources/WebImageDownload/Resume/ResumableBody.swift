@@ -12,6 +12,8 @@ package struct ResumableBody: Sendable {
         package var keepAfter = 256 << 10
         /// The most bytes of the whole body.
         package var limit = Int.max
+        /// Whether the store serves many users, so that answers for one of them must not be kept.
+        package var isShared = false
         /// The fields of the answer that are stored.
         package var keptHeaders = KeptHeaders.standard
 
@@ -163,7 +165,9 @@ package struct ResumableBody: Sendable {
         guard phase == .receiving else { return .nothing }
         length += count
         if isKept { return .append }
-        guard mayWrite, let point, point.mayBeKept, length >= rules.keepAfter else { return .nothing }
+        guard mayWrite, let point, point.mayBeKept(isShared: rules.isShared), length >= rules.keepAfter else {
+            return .nothing
+        }
         isKept = true
         return .begin(metadata: point.encoded())
     }
@@ -188,7 +192,9 @@ package struct ResumableBody: Sendable {
             return (isKept ? .discard : .nothing, failure)
         }
         if isKept { return (.release, failure) }
-        guard hadBody, mayWrite, let point, point.mayBeKept, length >= rules.minimum else { return (.nothing, failure) }
+        guard hadBody, mayWrite, let point, point.mayBeKept(isShared: rules.isShared), length >= rules.minimum else {
+            return (.nothing, failure)
+        }
         isKept = true
         return (.begin(metadata: point.encoded()), failure)
     }

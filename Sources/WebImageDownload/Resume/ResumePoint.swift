@@ -65,7 +65,12 @@ struct ResumePoint: Hashable, Sendable {
     }
 
     /// Whether the bytes may be written to disk at all.
-    var mayBeKept: Bool { !response.control.noStore }
+    ///
+    /// - Parameter isShared: whether the store serves many users (RFC 9111 section 3).
+    func mayBeKept(isShared: Bool) -> Bool {
+        let control = response.control
+        return !control.noStore && !(isShared && control.isPrivate)
+    }
 
     func requestFields(from offset: Int) -> HTTPFields {
         [.range: "bytes=\(offset)-", .ifRange: validator.text]

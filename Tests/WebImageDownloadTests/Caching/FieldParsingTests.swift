@@ -123,6 +123,10 @@ import WebImageTesting
         #expect(CacheControl("s-maxage=soon").sharedMaxAge == 0 && control.sharedMaxAge == nil)
     }
 
+    /// Such a string once hid all that followed it.
+    @Test(arguments: ["ext=\"a, no-store", "\"a, no-store", "a b\"c, d=e, no-store"])
+    func aQuotedStringWithoutAnEndHidesNothing(value: String) { #expect(CacheControl(value).noStore) }
+
     /// A directive that permits something counts only when it is well-formed. A directive that forbids something counts
     /// in any form.
     @Test func wrongArgumentsMakeNothingLaxer() {
