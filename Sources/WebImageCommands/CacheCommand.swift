@@ -24,7 +24,7 @@ struct CacheOptions: ParsableArguments {
 
     mutating func validate() throws { try CacheDirectory.check(cacheDir) }
 
-    /// - Throws: `cacheIO` if neither the option nor the environment names a directory.
+    /// - Throws: after reporting `cacheIO`, if neither the option nor the environment names a directory that can exist.
     func openCache() throws(ExitCode) -> (cache: ImageCache, disk: DiskCache) {
         var configuration = ImageManager.Configuration()
         if let cacheDir {
@@ -32,10 +32,11 @@ struct CacheOptions: ParsableArguments {
             if FileManager.default.fileExists(atPath: cacheDir, isDirectory: &isFolder), !isFolder.boolValue {
                 throw fail(WebImageError(.cacheIO, "this is not a folder", location: cacheDir))
             }
-            configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
         }
-        // The command reports this in its own words; the manager would log it in words for programs.
-        if configuration.disk == nil { throw fail(CacheDirectory.missing) }
+        // The command reports an error in its own words; the manager would log it in words for programs.
+        do throws(WebImageError) {
+            configuration.disk = try CacheDirectory.configuration(cacheDir)
+        } catch { throw fail(error) }
         configuration.answersMemoryPressure = false
         configuration.isolation = .automatic
         let manager = ImageManager(configuration: configuration)
@@ -185,8 +186,25 @@ enum CacheDirectory {
         if path?.isEmpty ?? false { throw ValidationError("--cache-dir takes a folder, not an empty name") }
     }
 
+    /// The cache in the folder that the option names, or else the environment.
+    ///
+    /// - Throws: `cacheIO` if neither names one, or as ``absolute(_:)``.
+    static func configuration(_ path: String?) throws(WebImageError) -> DiskCacheConfiguration {
+        if let path { return DiskCacheConfiguration(directory: try absolute(path)) }
+        guard let usual = ImageManager.Configuration().disk else { throw missing }
+        return usual
+    }
+
     /// The path as an absolute one: the cache needs a path that stays valid if the working directory changes.
-    static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+    ///
+    /// - Throws: `cacheIO` if the path is relative and the working directory was deleted.
+    static func absolute(_ path: String) throws(WebImageError) -> String {
+        if path.hasPrefix("/") { return path }
+        let directory = FileManager.default.currentDirectoryPath
+        // A relative name would otherwise be one in the root folder.
+        guard directory.hasPrefix("/") else {
+            throw WebImageError(.cacheIO, "the working directory does not exist any more", location: path)
+        }
+        return "\(directory)/\(path)"
     }
 }

@@ -46,7 +46,7 @@ struct CacheImportCommand: AsyncParsableCommand {
         var missing: [SDWebImagePicture] = []
         do throws(WebImageError) {
             let count = try await disk.importSDWebImage(
-                CacheDirectory.absolute(folder), pictures.filter { !$0.isOfOneUser })
+                try CacheDirectory.absolute(folder), pictures.filter { !$0.isOfOneUser })
             for picture in pictures where try await disk.path(for: picture.key) == nil { missing.append(picture) }
             tell(imported: count, of: pictures.count, missing, hasRoom: disk.statistics.skippedStores == 0)
         } catch {

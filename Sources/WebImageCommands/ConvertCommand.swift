@@ -76,7 +76,9 @@ struct ConvertCommand: AsyncParsableCommand {
         let transforms: [ImageTransform]
         do throws(WebImageError) {
             transforms = try await picture.transforms.load(by: manager, limits)
-            destinations = try OutputDestinations(output, inputs: inputs, options: picture, isConverting: true)
+            destinations = try OutputDestinations(
+                output, inputs: inputs, files: InputFiles(inputs, list: inputList), options: picture,
+                isConverting: true)
         } catch {
             // If no output is possible, every input has failed, and is reported as failed.
             PictureReport.fail(inputs, error, json: picture.json)

@@ -122,7 +122,10 @@ struct ConvertOptions: ParsableArguments {
         default: break
         }
         let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
-        guard digits.utf8.count == 6, let value = UInt32(digits, radix: 16) else { return nil }
+        // The conversion to a number would also take a sign.
+        guard digits.utf8.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else {
+            return nil
+        }
         return RGBColor(
             red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
     }

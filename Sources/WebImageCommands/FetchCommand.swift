@@ -82,13 +82,21 @@ struct FetchCommand: AsyncParsableCommand {
         if inputs.isEmpty, !picture.json { Console.err("nothing to load: the list is empty") }
         let isQuiet = quiet || picture.json
         let manager = loading.makeManager(isQuiet: isQuiet, warns: !isQuiet)
+        let files = InputFiles(inputs, list: inputList)
         let destinations: OutputDestinations
+        var previews: PreviewFolder?
         let transforms: [ImageTransform]
         do throws(WebImageError) {
             transforms = try await picture.transforms.load(by: manager, loading.inputs)
-            destinations = try OutputDestinations(output, inputs: inputs, options: picture)
-            if let progressive { try OutputFiles.makeDirectory(progressive) }
-            if let traceFile { try InputFiles(inputs).checkIsNoInput(traceFile, except: nil) }
+            destinations = try OutputDestinations(output, inputs: inputs, files: files, options: picture)
+            if let progressive {
+                previews = try PreviewFolder(
+                    progressive, inputs: files, outputs: destinations.paths + [traceFile].compactMap(\.self))
+            }
+            if let traceFile {
+                try files.checkIsNoInput(traceFile, except: nil)
+                try destinations.checkIsNoOutput(traceFile)
+            }
         } catch {
             // If no output is possible, every input has failed, and is reported as failed.
             PictureReport.fail(inputs, error, json: picture.json)
@@ -96,10 +104,10 @@ struct FetchCommand: AsyncParsableCommand {
         }
         let display = ProgressDisplay(isOn: isQuiet || output == "-" ? false : nil, total: inputs.count)
         let traces = TraceOutput(isPrinted: trace, file: traceFile)
-        let jobs = inputs.indices.lazy.map { index in
+        let jobs = inputs.indices.lazy.map { [previews] index in
             FetchJob(
                 input: inputs[index], index: index, loading: loading, options: picture,
-                output: destinations.place(at: index), previews: progressive, manager: manager, display: display,
+                output: destinations.place(at: index), previews: previews, manager: manager, display: display,
                 transforms: transforms, isQuiet: quiet, traces: traces, check: needsHeaderOnly ? .header : nil)
         }
         var failure: (any Error)?

@@ -8,7 +8,7 @@ struct FetchJob: ListJob {
     let loading: LoadOptions
     let options: PictureOptions
     let output: OutputDestinations.Place?
-    let previews: String?
+    let previews: PreviewFolder?
     let manager: ImageManager
     let display: ProgressDisplay
     var transforms: [ImageTransform] = []
@@ -131,9 +131,8 @@ struct FetchJob: ListJob {
 
     private func keep(_ preview: Image, number: Int) async throws(WebImageError) {
         guard let previews else { return }
-        var names = OutputNames()
-        let stem = names.next(for: input, fileExtension: "\(index + 1).\(number).png")
-        try OutputFiles.write(try await manager.encode(preview, as: .png), to: "\(previews)/\(stem)")
+        let bytes = try await manager.encode(preview, as: .png)
+        try OutputFiles.write(bytes, to: previews.path(ofPreview: number, of: input, at: index))
     }
 
     private func write(

@@ -50,7 +50,7 @@ struct InfoCommand: AsyncParsableCommand {
             if placeholder {
                 let original = try await manager.bytes(for: request)
                 report.source = original.source
-                let bytes = try await Self.whole(original)
+                let bytes = try await InputBytes.all(of: original)
                 request = ImageRequest(data: bytes, name: input)
                 request.decoding.limits = allowed
             }
@@ -76,12 +76,6 @@ struct InfoCommand: AsyncParsableCommand {
         }
         report.isolation = manager.isolationReport
         return report
-    }
-
-    private static func whole(_ original: ImageBytes) async throws(WebImageError) -> [UInt8] {
-        var (bytes, pieces) = ([UInt8](), original.makeAsyncIterator())
-        while let piece = try await pieces.next() { bytes += piece.bytes }
-        return bytes
     }
 
     private static func addPlaceholders(

@@ -80,6 +80,13 @@ enum InputBytes {
         return request
     }
 
+    /// Returns all bytes of an original, after they have arrived.
+    static func all(of original: ImageBytes) async throws(WebImageError) -> [UInt8] {
+        var (bytes, pieces) = ([UInt8](), original.makeAsyncIterator())
+        while let piece = try await pieces.next() { bytes += piece.bytes }
+        return bytes
+    }
+
     private static func limited(_ request: ImageRequest, isLocal: Bool, _ options: InputOptions) -> ImageRequest {
         var request = request
         if options.timeout > 0 { request.timeout = .seconds(options.timeout) }

@@ -136,15 +136,13 @@ struct LoadOptions: ParsableArguments {
         // No picture is more urgent than another.
         configuration.download.reservedForUrgent = 0
         if let retries { configuration.download.retry.retries = retries }
-        if CachePolicy(rawValue: policy) == .noStore {
-            configuration.disk = nil
-        } else if let cacheDir {
-            configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
-        }
-        if configuration.disk == nil, policy != CachePolicy.noStore.rawValue {
-            // The command reports this in its own words.
-            configuration.disk = nil
-            if !isQuiet { Console.err("note: nothing is cached: \(CacheDirectory.missing.message)") }
+        configuration.disk = nil
+        if CachePolicy(rawValue: policy) != .noStore {
+            do throws(WebImageError) {
+                configuration.disk = try CacheDirectory.configuration(cacheDir)
+            } catch {
+                if !isQuiet { Console.err("note: nothing is cached: \(error.message)") }
+            }
         }
         return ImageManager(configuration: configuration)
     }

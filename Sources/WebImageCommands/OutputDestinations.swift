@@ -1,14 +1,6 @@
 import Foundation
 import WebImage
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The path of each input's output.
 struct OutputDestinations {
     struct Place {
@@ -23,11 +15,12 @@ struct OutputDestinations {
     ///
     /// - Parameters:
     ///   - output: a file for one input, or a folder; nil if nothing is written.
+    ///   - files: the files of the inputs and their list, which no output may replace.
     ///   - isConverting: whether every picture is encoded again. Then no output in a folder may replace its input, and
     ///     pictures in formats without an encoder become PNGs.
     /// - Throws: `cannotWrite` and the like.
     init(
-        _ output: String?, inputs: [String], options: PictureOptions, isConverting: Bool = false
+        _ output: String?, inputs: [String], files: InputFiles, options: PictureOptions, isConverting: Bool = false
     ) throws(WebImageError) {
         guard let output else { return }
         // Standard output, even if there is a folder of that name.
@@ -38,6 +31,7 @@ struct OutputDestinations {
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isFolder)
         guard inputs.count > 1 || (exists && isFolder.boolValue) || output.hasSuffix("/") else {
+            if !inputs.isEmpty { try files.checkIsNoList(output) }
             places = [Place(path: output, isNamed: true)]
             return
         }
@@ -48,7 +42,6 @@ struct OutputDestinations {
                 location: output)
         }
         try OutputFiles.makeDirectory(output)
-        let files = InputFiles(inputs)
         var names = OutputNames()
         let folder = output.hasSuffix("/") ? output : output + "/"
         places = inputs.map { input in
@@ -65,36 +58,19 @@ struct OutputDestinations {
     }
 
     func place(at index: Int) -> Place? { index < places.count ? places[index] : nil }
-}
 
-/// The inputs that are local files. No output may replace one before it is read.
-struct InputFiles {
-    private struct Identity: Hashable {
-        let device: UInt64
-        let number: UInt64
+    var paths: [String] { places.map(\.path) }
 
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+    /// - Throws: `cannotWrite` if the file that is written to the path would replace an output.
+    func checkIsNoOutput(_ path: String) throws(WebImageError) {
+        guard let place = FilePlace(path) else { return }
+        let identity = FileIdentity(path)
+        for output in paths {
+            let isSameFile = identity != nil && FileIdentity(output) == identity
+            guard isSameFile || FilePlace(output) == place else { continue }
+            throw WebImageError(
+                .cannotWrite, "'\(Console.shown(path))' is one of the outputs, which this file would replace",
+                location: path)
         }
-    }
-
-    private var inputs: [Identity: Int] = [:]
-
-    init(_ inputs: [String]) {
-        for (index, input) in inputs.enumerated() {
-            let path = input.lowercased().hasPrefix("file:") ? URL(string: input)?.path ?? input : input
-            if let identity = Identity(path) { self.inputs[identity] = index }
-        }
-    }
-
-    /// - Parameter own: the input whose output has this path, and which may be replaced; nil if there is none.
-    /// - Throws: `cannotWrite` if the path is one of the inputs.
-    func checkIsNoInput(_ path: String, except own: Int?) throws(WebImageError) {
-        guard !inputs.isEmpty, let identity = Identity(path), let input = inputs[identity], input != own else { return }
-        throw WebImageError(
-            .cannotWrite, "'\(Console.shown(path))' is one of the inputs, which the output would replace",
-            location: path)
     }
 }

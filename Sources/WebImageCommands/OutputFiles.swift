@@ -10,7 +10,8 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// Writes outputs so that a file is complete or does not exist.
+/// Writes outputs so that a file is complete or does not exist. Only a file that cannot be replaced, such as a mounted
+/// one, is overwritten.
 enum OutputFiles {
     /// - Parameter path: `-` is standard output.
     /// - Throws: `cannotWrite`, `permissionDenied`, `noSpace`.
@@ -19,7 +20,7 @@ enum OutputFiles {
             if let stream = descriptor(path) {
                 try AtomicFile.send(bytes, to: stream)
             } else {
-                try AtomicFile.write(bytes, to: path)
+                try AtomicFile.write(bytes, to: path, overwrites: true)
             }
         } catch  where error.errorNumber == EISDIR {
             throw isFolder(path)

@@ -106,10 +106,12 @@ struct PictureOptions: ParsableArguments {
         guard let size else { return nil }
         let sides = size.lowercased().split(separator: "x", omittingEmptySubsequences: false)
         let (width, height) = (sides.first.flatMap { Int($0) }, sides.last.flatMap { Int($0) })
+        // The conversion to a number would also take a sign.
+        let areDigits = sides.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         let isWell =
             sides.count == 2 && (width != nil || sides[0].isEmpty) && (height != nil || sides[1].isEmpty)
             && (width ?? height) != nil && [width, height].allSatisfy { 1...longestSide ~= $0 ?? 1 }
-        guard isWell else {
+        guard areDigits, isWell else {
             throw ValidationError(
                 "--size takes WxH, Wx or xH, such as 400x300, 400x or x300, up to \(longestSide) pixels a side")
         }

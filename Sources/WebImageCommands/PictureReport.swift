@@ -180,8 +180,9 @@ extension PictureReport {
         return !(Console.isReaderGone && error?.code == .cancelled)
     }
 
-    /// Reports for each input that it failed.
+    /// Reports for each input that it failed. If there is none, only the error is reported.
     static func fail(_ inputs: [String], _ error: WebImageError, json isJSON: Bool) {
+        if inputs.isEmpty { Console.err("error: \(sentence(error))") }
         for input in inputs {
             var report = PictureReport(input: input)
             report.fail(error)

@@ -60,20 +60,23 @@ struct PrefetchCommand: AsyncParsableCommand {
         if loading.policy == CachePolicy.noStore.rawValue {
             throw ValidationError("--policy no-store keeps nothing, so that pictures cannot be prefetched")
         }
-        if urls.contains("-") { throw ValidationError("pictures from standard input cannot be prefetched; give URLs") }
+        try Self.checkCanBeStored(urls)
         if let rate, rate.bytes < 1 { throw ValidationError("--rate takes 1 or more") }
         if let budget, budget.bytes < 1 { throw ValidationError("--budget takes 1 or more") }
     }
 
     func run() async throws {
         let inputs = urls + (try InputList.read(inputList))
+        try Self.checkCanBeStored(inputs)
         if inputs.isEmpty, !json { Console.err("nothing to load: the list is empty") }
         let isQuiet = quiet || json
-        let manager = loading.makeManager(isQuiet: true, warns: !isQuiet)
-        guard manager.diskCache != nil else {
-            PictureReport.fail(inputs, CacheDirectory.missing, json: json)
+        do throws(WebImageError) {
+            _ = try CacheDirectory.configuration(loading.cacheDir)
+        } catch {
+            PictureReport.fail(inputs, error, json: json)
             throw someFailed
         }
+        let manager = loading.makeManager(isQuiet: true, warns: !isQuiet)
         let begin = ContinuousClock.now
         let list = PrefetchReports(
             inputs: inputs, display: ProgressDisplay(isOn: isQuiet ? false : nil, total: inputs.count), json: json,
@@ -90,6 +93,12 @@ struct PrefetchCommand: AsyncParsableCommand {
         await LoadOptions.finish(manager)
         await tellEvicted(Set(list.stored.map { inputs[$0] }), by: manager)
         try list.tally.tell(of: inputs.count, since: begin, tellsSummary: !isQuiet, tellsLeft: !quiet)
+    }
+
+    /// - Throws: `ValidationError` if an input is standard input, which no cache keeps.
+    private static func checkCanBeStored(_ inputs: [String]) throws {
+        guard inputs.contains("-") else { return }
+        throw ValidationError("pictures from standard input cannot be prefetched; give URLs")
     }
 
     /// Says how many pictures of the list had to make room for later ones.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Synchronization
 import WebImage
 
@@ -30,34 +29,37 @@ struct TransformOption {
     /// - Throws: why a file cannot be used.
     func load(by manager: ImageManager, _ limits: InputOptions) async throws(WebImageError) -> [ImageTransform] {
         if specs.isEmpty { return [] }
-        let names = Mutex((images: Set<String>(), cubes: Set<String>()))
+        // Names are compared as bytes: files whose names are normalised differently are different files.
+        let names = Mutex((images: [[UInt8]: String](), cubes: [[UInt8]: String]()))
         let dot = try Image(size: PixelSize(width: 1, height: 1)) { _ in }
         _ = try? parse(
             TransformResources(
                 image: { name in
-                    names.withLock { _ = $0.images.insert(name) }
+                    names.withLock { $0.images[Array(name.utf8)] = name }
                     return dot
                 },
                 cube: { name throws(WebImageError) in
-                    names.withLock { _ = $0.cubes.insert(name) }
+                    names.withLock { $0.cubes[Array(name.utf8)] = name }
                     return try ColorCube(side: 2) { $0 }
                 }))
         let wanted = names.withLock { $0 }
-        var images: [String: Image] = [:]
-        var cubes: [String: ColorCube] = [:]
-        for name in wanted.images {
-            images[name] = try await Self.naming(name) { () async throws(WebImageError) in
+        var images: [[UInt8]: Image] = [:]
+        var cubes: [[UInt8]: ColorCube] = [:]
+        for (key, name) in wanted.images {
+            images[key] = try await Self.naming(name) { () async throws(WebImageError) in
                 try await manager.image(for: InputBytes.request(ofFile: name, limits)).image
             }
         }
-        for name in wanted.cubes {
-            cubes[name] = try await Self.naming(name) { () throws(WebImageError) in try Self.cube(name) }
+        for (key, name) in wanted.cubes {
+            cubes[key] = try await Self.naming(name) { () async throws(WebImageError) in
+                try await Self.cube(name, by: manager, limits)
+            }
         }
         do throws(TransformSyntaxError) {
             return try parse(
                 TransformResources(
-                    image: { [images] name throws(WebImageError) in try images[name].orThrow() },
-                    cube: { [cubes] name throws(WebImageError) in try cubes[name].orThrow() }))
+                    image: { [images] name throws(WebImageError) in try images[Array(name.utf8)].orThrow() },
+                    cube: { [cubes] name throws(WebImageError) in try cubes[Array(name.utf8)].orThrow() }))
         } catch {
             throw WebImageError(.transformFailed, "--transform: \(error.message)")
         }
@@ -80,18 +82,16 @@ struct TransformOption {
         return transforms
     }
 
-    private static func cube(_ name: String) throws(WebImageError) -> ColorCube {
-        // The largest cube has two million lines.
-        let limit = 128 << 20
-        guard let file = FileHandle(forReadingAtPath: name) else {
-            throw WebImageError(.fileNotFound, "there is no such file", location: name)
-        }
-        let data = (try? file.read(upToCount: limit)) ?? Data()
-        do throws(WebImageError) {
-            return try ColorCube(text: String(decoding: data, as: UTF8.self))
-        } catch {
-            throw error.at(name)
-        }
+    /// The largest cube has two million lines.
+    private static let longestCube = ByteCount.mebibytes(128)
+
+    private static func cube(
+        _ name: String, by manager: ImageManager, _ limits: InputOptions
+    ) async throws(WebImageError) -> ColorCube {
+        var request = InputBytes.request(ofFile: name, limits)
+        request.http.bodyLimit = min(limits.maxBytes ?? longestCube, longestCube)
+        let bytes = try await InputBytes.all(of: try await manager.bytes(for: request))
+        return try ColorCube(text: String(decoding: bytes, as: UTF8.self))
     }
 }
 

@@ -15,9 +15,14 @@ package enum AtomicFile {
     /// read-only file is refused. Symbolic links are followed, even if their target does not exist yet. A device or a
     /// pipe is written to directly. Blocks.
     ///
-    /// - Parameter isSynchronised: whether the bytes are on the disk before the older file is replaced, so that one of
-    ///   the two survives a power failure.
-    package static func write(_ bytes: [UInt8], to path: String, isSynchronised: Bool = false) throws(FileFault) {
+    /// - Parameters:
+    ///   - isSynchronised: whether the bytes are on the disk before the older file is replaced, so that one of the two
+    ///     survives a power failure.
+    ///   - overwrites: whether a writable file that cannot be replaced is overwritten, which is not atomic: a mounted
+    ///     file, or a file in a folder in which this process may not make or replace files.
+    package static func write(
+        _ bytes: [UInt8], to path: String, isSynchronised: Bool = false, overwrites: Bool = false
+    ) throws(FileFault) {
         var older = stat()
         guard stat(path, &older) == 0 else {
             guard errno == ENOENT else { throw FileFault("stat", path, errno) }
@@ -28,7 +33,12 @@ package enum AtomicFile {
         case S_IFREG:
             // Renaming needs no permission for the replaced file, but a file that was made read-only must stay.
             guard access(path, W_OK) == 0 else { throw FileFault("access", path, errno) }
-            try replace(target(of: path), older, bytes, isSynchronised)
+            do throws(FileFault) {
+                try replace(target(of: path), older, bytes, isSynchronised)
+            } catch {
+                guard overwrites, irreplaceable.contains(error.errorNumber) else { throw error }
+                try overwrite(path, bytes, isSynchronised)
+            }
         // A device or a pipe cannot be replaced by a file.
         default:
             let file = open(path, O_WRONLY | O_CLOEXEC)
@@ -59,7 +69,7 @@ package enum AtomicFile {
 
     /// The path that symbolic links lead to, which need not exist yet: the links stay, and the file behind them is
     /// replaced.
-    private static func target(of path: String) -> String {
+    package static func target(of path: String) -> String {
         var path = path
         // Linux follows as many links.
         for _ in 0..<40 {
@@ -81,6 +91,24 @@ package enum AtomicFile {
 
     /// The folder of a path, with the slash at its end; empty for the working directory.
     private static func folder(of path: String) -> Substring { path.lastIndex(of: "/").map { path[...$0] } ?? "" }
+
+    /// The errors of making a temporary file, or of renaming it, that say nothing against writing to the older file.
+    private static let irreplaceable = [EACCES, EPERM, EROFS, EBUSY, EXDEV]
+
+    private static func overwrite(
+        _ path: String, _ bytes: [UInt8], _ isSynchronised: Bool
+    ) throws(FileFault) {
+        let file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+        guard file >= 0 else { throw FileFault("open", path, errno) }
+        var fault: FileFault?
+        do throws(FileFault) {
+            try send(bytes, to: file)
+            if isSynchronised { try PosixFileSystem().sync(file) }
+        } catch { fault = error }
+        // Network file systems may report only now that the disk is full.
+        if close(file) != 0, fault == nil { fault = FileFault("close", path, errno) }
+        if let fault { throw fault }
+    }
 
     private static func replace(
         _ path: String, _ older: stat?, _ bytes: [UInt8], _ isSynchronised: Bool

@@ -160,6 +160,16 @@ struct CachePolicyCommandTests {
         }
     }
 
+    /// The cache was once made in the root folder.
+    @Test(arguments: ["cache stats", "prefetch https://example.com/a.png"])
+    func aRelativeCacheNeedsAWorkingDirectory(command: String) async throws {
+        let bench = try CommandBench()
+        let line = "mkdir gone && cd gone && rmdir ../gone && '\(try bench.command)' \(command) --cache-dir cache"
+        let run = try await bench.run(["-c", line], program: "/bin/sh")
+        #expect(run.code == 1, "\(run.errors)")
+        #expect(run.errors.contains("cacheIO: the working directory does not exist any more"), "\(run.errors)")
+    }
+
     @Test func withoutAHomeTheCacheIsMissedInOneLine() async throws {
         let bench = try CommandBench()
         let run = try await bench.run(["cache", "stats"], environment: ["HOME=", "XDG_CACHE_HOME="])

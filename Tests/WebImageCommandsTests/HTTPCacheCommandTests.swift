@@ -164,4 +164,15 @@ struct HTTPCacheCommandTests {
         let run = try await bench.run("fetch", url, "--netrc")
         #expect(run.code == 0 && !run.text.contains("secret"))
     }
+
+    /// The answer was once called invalid, although nothing had been asked. Newer versions of libcurl ignore the file.
+    @Test func aDamagedNetrcIsNoFaultOfTheServer() async throws {
+        let bench = try CommandBench()
+        bench.origin.serve("/a.png", .status(401))
+        try bench.write(Array("machine 127.0.0.1 login \"anna\n".utf8), to: ".netrc")
+        let run = try await bench.run("fetch", bench.origin.url("/a.png"), "--netrc")
+        #expect(run.code == 1 && !run.errors.contains("not valid HTTP"), "\(run.errors)")
+        let isRefused = bench.origin.hits("/a.png") == 0
+        #expect(!isRefused || run.errors.contains("authenticationFailed: the .netrc file cannot be read"))
+    }
 }

@@ -24,6 +24,20 @@ struct UsageTests {
         #expect(run.code == 2 && run.errors.contains("standard input cannot be read"), "\(run.errors)")
     }
 
+    /// The invalid bytes were once replaced, and the URL that they made was loaded.
+    @Test(arguments: ["fetch", "prefetch", "cache import .", "convert out"])
+    func aListThatIsNotUTF8IsWrongUsage(command: String) async throws {
+        let bench = try CommandBench()
+        try bench.write(Array("# \u{FC}\r\na\r\n\r\n".utf8) + [0x62, 0xFC, 0x0A], to: "list")
+        let run = try await bench.run(command.split(separator: " ").map(String.init) + ["--input-list", "list"])
+        #expect(run.code == 2 && run.errors.contains("--input-list list: line 4 is not valid UTF-8"), "\(run.errors)")
+    }
+
+    @Test func standardInputInAPrefetchListIsWrongUsage() async throws {
+        let run = try await CommandBench().run("prefetch", "--input-list", "-", input: Array("a\n-\n".utf8))
+        #expect(run.code == 2 && run.errors.contains("standard input cannot be prefetched"), "\(run.errors)")
+    }
+
     @Test func theVersionIsThatOfTheLibrary() async throws {
         let run = try await CommandBench().run("--version")
         #expect(run.code == 0 && run.lines == [WebImageVersion.text])
@@ -34,7 +48,7 @@ struct UsageTests {
         (["info", "-half.png"], "write './-half.png'"), (["convert", "-h.png", "b.png"], "write './-h.png'"),
         (["fetch"], "give a URL"), (["fetch", "a", "--size", "0x0"], "--size takes"),
         (["fetch", "a", "--size", "x"], "--size takes"), (["fetch", "a", "--size", "axb"], "--size takes"),
-        (["fetch", "a", "--size", "1x2x3"], "--size takes"),
+        (["fetch", "a", "--size", "1x2x3"], "--size takes"), (["fetch", "a", "--size", "+5x5"], "--size takes"),
         (["fetch", "a", "--size", "99999999999999999999x"], "--size takes"),
         (["fetch", "a", "--fit", "cover"], "need --size"), (["fetch", "a", "--upscale"], "need --size"),
         (["fetch", "a", "--size", "4x", "--fit", "foo"], "--fit takes contain, cover or fill"),
@@ -75,6 +89,7 @@ struct UsageTests {
         (["convert", "a", "b.png", "--compression", "10"], "--compression takes"),
         (["convert", "a", "b.webp", "--effort", "10"], "--effort takes"),
         (["convert", "a", "b.png", "--background", "12345"], "--background takes"),
+        (["convert", "a", "b.png", "--background", "+0ff00"], "--background takes"),
         (["convert", "a", "-", "--json"], "both need standard output"), (["cache", "path"], "key"),
         (["show"], "inputs"), (["show", "a", "--protocol", "ascii"], "--protocol takes"),
         (["show", "a", "--size", "0x"], "--size takes"), (["show", "-", "-"], "standard input"),

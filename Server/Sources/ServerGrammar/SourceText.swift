@@ -1,8 +1,10 @@
 /// Reads the part of a path that names the source.
 struct SourceText {
     private let grammar: URLGrammar
+    /// Whether the source is passed on as it is, so that the text after it names no format.
+    private let isRaw: Bool
 
-    init(_ grammar: URLGrammar) { self.grammar = grammar }
+    init(_ grammar: URLGrammar, isRaw: Bool = false) { (self.grammar, self.isRaw) = (grammar, isRaw) }
 
     /// - Returns: the URL, and the extension after it, which is the format of the result.
     func read(_ segments: [Substring]) throws(RequestRefusal) -> (url: String, format: String?) {
@@ -42,7 +44,7 @@ struct SourceText {
         let parts = text.split(separator: mark, omittingEmptySubsequences: false)
         guard parts.count <= 2 else { throw .invalidURL("there are several formats after the source") }
         guard let url = parts.first, !url.isEmpty else { throw .invalidURL("the URL of the source is empty") }
-        guard parts.count == 2, !parts[1].isEmpty else { return (url, nil) }
+        guard parts.count == 2, !parts[1].isEmpty, !isRaw else { return (url, nil) }
         // The extension may be the rest of a URL with credentials, so errors do not repeat it.
         guard parts[1].utf8.count <= 20, parts[1].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
             throw .invalidURL("the text after the last \(mark) of the source is not the name of a format")

@@ -89,8 +89,8 @@ public struct URLGrammar: Sendable {
             rest = try readOptions(segments, &reader)
         }
         var options = reader.options
-        let (source, suffix) = try SourceText(self).read(Array(rest))
-        if let suffix, !options.raw {
+        let (source, suffix) = try SourceText(self, isRaw: options.raw).read(Array(rest))
+        if let suffix {
             guard let format = ResultFormat(name: suffix) else {
                 throw .invalidURL("there is no format \(String(suffix.prefix(80)))")
             }

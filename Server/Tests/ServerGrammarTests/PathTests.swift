@@ -58,6 +58,8 @@ import WebImage
         let grammar = URLGrammar()
         #expect(try grammar.parse(target: "/_/f:png/plain/http://a.b/c@webp").options.format == .webp)
         #expect(try grammar.parse(target: "/_/f:png/raw:1/plain/http://a.b/c@webp").options.format == .png)
+        // With `raw`, the text after the source need not name a format.
+        #expect(try grammar.parse(target: "/_/raw:1/plain/http://a.b/c@d.e").source == "http://a.b/c")
         #expect(try grammar.parse(target: "/_/plain/http://a.b/c@jpg").options.format == .jpeg)
         #expect(try grammar.parse(target: "/_/plain/http://a.b/c@").options.format == nil)
     }

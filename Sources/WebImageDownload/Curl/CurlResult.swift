@@ -116,6 +116,11 @@ enum CurlResult {
             // The connection still had bytes of an earlier answer, which was longer than announced. They say nothing
             // about this URL; a new connection has none.
             return (.connectionLost, "the connection still had the end of an earlier answer")
+        case CURLE_READ_ERROR where complaint.contains("netrc"):
+            return (.authenticationFailed, "the .netrc file cannot be read")
+        case _ where code == CURLE_OUT_OF_MEMORY || code.rawValue == tooLarge:
+            // libcurl has its own limits for the head, and some versions report them as a lack of memory.
+            return (.protocolError, "the answer's head is too long, or memory is short")
         case _ where tlsCodes.contains(code.rawValue):
             return (.tlsFailed, "no secure connection")
         default:
@@ -123,6 +128,9 @@ enum CurlResult {
             return (.protocolError, "the answer is not valid HTTP")
         }
     }
+
+    /// `CURLE_TOO_LARGE`, which the headers of older versions do not have.
+    private static let tooLarge: UInt32 = 100
 
     private static let tlsCodes: Set<UInt32> = Set(
         [
