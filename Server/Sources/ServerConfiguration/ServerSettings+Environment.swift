@@ -140,11 +140,14 @@ extension ServerSettings {
                     "WEBIMAGE_TRUSTED_PROXIES must contain addresses and blocks such as 10.0.0.0/8, not \(text)")
             }
         }
-        // imgproxy takes the address of a client from anyone.
-        if isCompatible, trustedProxies.isEmpty {
-            trustedProxies = ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }
+        guard let text = reader.text("WEBIMAGE_RATE_LIMIT") else {
+            // imgproxy takes the address and the requested host of a client from anyone. With a rate limit, every client
+            // could choose whose limit counts.
+            if isCompatible, trustedProxies.isEmpty {
+                trustedProxies = ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }
+            }
+            return
         }
-        guard let text = reader.text("WEBIMAGE_RATE_LIMIT") else { return }
         rateLimit = RateLimit(text)
         if rateLimit == nil {
             reader.fail(

@@ -181,7 +181,7 @@ public struct PictureMaker: Sendable {
                 "the result is \(image.displaySize), more than the \(settings.limits.resultResolution) megapixels allowed; "
                     + "raise WEBIMAGE_MAX_RESULT_RESOLUTION to allow it")
         }
-        if response.header?.isVector != true { try plan.checkStill(response.header, image) }
+        try plan.checkStill(response.header, frames: image.animation?.frameCount ?? 1)
         try plan.checkFrames(of: image)
         let isAnimated = (image.animation?.frameCount ?? 1) > 1
         let hasAlpha = response.header?.hasAlpha ?? (image.alpha != .opaque)
@@ -290,6 +290,7 @@ public struct PictureMaker: Sendable {
             }
             return nil
         }
+        try plan.checkStill(header, frames: header.frameCount ?? 1)
         if format == .svg, settings.output.sanitizesSVG { bytes = try await Self.withoutScripts(bytes, limits) }
         var made = Made(
             result: StoredResult(

@@ -21,7 +21,7 @@ public struct PicturePlan: Sendable {
     private var geometry: ImgproxyGeometry {
         var geometry = options.geometry
         geometry.maxResultDimension = options.security.resultDimension ?? settings.limits.resultDimension
-        geometry.maxDrawnPixels = limits.pixels
+        geometry.maxDrawnPixels = Int(sourceResolution * 1_000_000)
         return geometry
     }
 
@@ -87,10 +87,11 @@ public struct PicturePlan: Sendable {
         options.security.animationFrameResolution ?? settings.limits.animationFrameResolution
     }
 
-    /// Checks the pixels of a source that turned out to be no animation.
-    func checkStill(_ source: ImageHeader?, _ image: Image) throws(WebImageError) {
-        guard let size = source?.size, !size.isEmpty, image.animation?.frameCount ?? 1 == 1,
-            Double(size.width) * Double(size.height) / 1_000_000 > sourceResolution
+    /// Checks the pixels of a source that is no animation, nor a drawing.
+    func checkStill(_ source: ImageHeader?, frames: Int) throws(WebImageError) {
+        guard let source, !source.isVector, frames == 1 else { return }
+        let size = source.size
+        guard Double(size.width) * Double(size.height) / 1_000_000 > sourceResolution
         else { return }
         throw WebImageError(
             .limitExceeded,

@@ -265,6 +265,9 @@ import WebImage
         #expect(read.limits.resultResolution == 1000 && read.limits.resultSide == nil)
         #expect(read.queueSize == 1_000_000 && read.isCompatible)
         #expect(read.trustedProxies.contains { $0.contains("203.0.113.9") })
+        #expect(read.trustedProxies.contains { $0.contains("2001:db8::1") })
+        let limited = try settings(["WEBIMAGE_COMPAT": "imgproxy", "WEBIMAGE_RATE_LIMIT": "10/s"])
+        #expect(limited.trustedProxies.isEmpty)
         let own = try settings(["WEBIMAGE_COMPAT": "imgproxy", "WEBIMAGE_TRUSTED_PROXIES": "10.0.0.0/8"])
         #expect(!own.trustedProxies.contains { $0.contains("203.0.113.9") })
     }

@@ -105,7 +105,12 @@ final class CacheReads: Sendable {
         let key = Key(request, asksMemory: asksMemory, isFinished: isFinished)
         let (read, isNew) = join(answer, request, key, promotes: promotes)
         begun { self.raise($0, of: read) }
-        if isNew { executor.run(priority(of: read), for: read) { self.begin(read) } }
+        if isNew {
+            let priority = priority(of: read)
+            executor.run(priority, for: read) { self.begin(read) }
+            // Somebody may have raised it before the executor had the work.
+            if self.priority(of: read) != priority { updatePriority(of: read) }
+        }
         do throws(WebImageError) {
             return try await answer.value()
         } catch {

@@ -60,7 +60,7 @@ final class AnimationTarget: Sendable {
     /// addition to its frames. Nil if the picture turns out to be a still, or if no frame is known yet.
     func animation(first: Image) -> ImageAnimation? {
         guard isAnimation else { return nil }
-        // The picture keeps its pixels in any case.
+        // The picture that has this animation keeps the same pixels.
         if beginsWithStill { buffer.keep(first, at: 0, isShared: true) }
         return ImageAnimation(buffer)
     }

@@ -96,16 +96,16 @@ private struct FailureRecovery: Sendable {
         } catch {
             failure = error
         }
-        // The caller has a picture, which could only not be checked.
-        if failure.leavesCachedPicture, load.hasShownCached() { throw failure }
-        for url in request.options.alternatives where failure.code != .cancelled {
+        /// The caller has a picture, which could only not be checked.
+        func hasPicture() -> Bool { failure.leavesCachedPicture && load.hasShownCached() }
+        for url in request.options.alternatives where failure.code != .cancelled && !hasPicture() {
             do throws(WebImageError) {
                 return try await patiently(request.at(url, secrets: secrets()), load)
             } catch {
                 failure = error
             }
         }
-        guard let fallback = request.options.fallback, failure.code != .cancelled else { throw failure }
+        guard let fallback = request.options.fallback, failure.code != .cancelled, !hasPicture() else { throw failure }
         return try load.answer(with: fallback, inPlaceOf: failure)
     }
 

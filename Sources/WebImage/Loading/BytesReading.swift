@@ -49,7 +49,7 @@ final class BytesReading: Sendable {
         }
         defer { loader.endPreliminary() }
         let keeper = OriginalKeeper(key, removals: removals)
-        if request.options.caching.waitsForStore { keeper.isAwaited.store(true, ordering: .relaxed) }
+        if request.options.caching.waitsForStore { keeper.noteAwaited() }
         let settled = SettledLog()
         // Announced at once, not when this task resumes: a load that looks for the original just after it has arrived
         // must find that it is there, or about to be.

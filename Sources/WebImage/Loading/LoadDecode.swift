@@ -71,8 +71,8 @@ final class LoadDecode: DecodeClient {
         noteOutcome(failure?.endingALoad(of: place))
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
         return LoadDelivery(
-            loader: loader, job: job, bytes: bytes, plan: plan, original: original, serializes: serializer != nil,
-            isReplaced: isReplaced)
+            loader: loader, job: job, bytes: bytes, plan: plan, original: original,
+            header: failure == nil ? header : nil, serializes: serializer != nil, isReplaced: isReplaced)
     }
 
     /// Records once for all sessions whether the origin's answer was usable.
@@ -93,6 +93,8 @@ final class LoadDelivery: PictureDelivery {
     private let plan: StorePlan?
     /// The announced store of the original, which is made when its pictures are complete; nil if it is not stored.
     private let original: OriginalStore.Announcement?
+    /// The header of a picture whose bytes are complete.
+    private let header: ImageHeader?
     /// Whether a serializer makes the bytes that are stored for the original.
     private let serializes: Bool
     private let mayStore: Bool
@@ -103,13 +105,14 @@ final class LoadDelivery: PictureDelivery {
 
     init(
         loader: Loader, job: BytesJob, bytes: OpenedBytes, plan: StorePlan?, original: OriginalStore.Announcement?,
-        serializes: Bool, isReplaced: Bool
+        header: ImageHeader?, serializes: Bool, isReplaced: Bool
     ) {
         self.loader = loader
         self.job = job
         self.bytes = bytes
         self.plan = plan
         self.original = original
+        self.header = header
         self.serializes = serializes
         let isAllowed = plan.map { $0.storing != nil } ?? (job.request.options.caching.policy.mode != .noStore)
         mayStore = isAllowed && !isReplaced
@@ -128,8 +131,14 @@ final class LoadDelivery: PictureDelivery {
         loader.finish(order, result.map { response($0, order) }, isProvisional: bytes.isProvisional)
     }
 
+    /// Announces the original, if another load that shares the transfer wanted to store it and has given that up.
+    private func announceLate() -> OriginalStore.Announcement? {
+        guard header != nil, !serializes, !isReplaced else { return nil }
+        return loader.announceOriginal(of: job.keeper, bytes, plan, bytes.log, header)
+    }
+
     func end(isWhole: Bool) {
-        guard let original else { return }
+        guard let original = original ?? (isWhole ? announceLate() : nil) else { return }
         guard isWhole else {
             job.keeper.giveUp()
             return original.withdraw()
@@ -138,7 +147,7 @@ final class LoadDelivery: PictureDelivery {
             let serializer = loader.caches.serializer(for: plain.request)
         else {
             return original.store(
-                bytes.log, isAwaited: job.keeper.isAwaited.load(ordering: .relaxed), told: job.keeper.wasStored)
+                bytes.log, isAwaited: job.keeper.isAwaited, told: job.keeper.wasStored)
         }
         loader.store(original, bytes.log, of: job, plain: plain, by: serializer)
     }

@@ -53,7 +53,7 @@ extension Loader {
         plain: (image: Image, request: ImageRequest), by serializer: CacheSerializer
     ) {
         let (keeper, image) = (job.keeper, plain.image)
-        guard let lease = unencoded.lease(for: image, isAwaited: keeper.isAwaited.load(ordering: .relaxed)) else {
+        guard let lease = unencoded.lease(for: image, isAwaited: keeper.isAwaited) else {
             observer.cacheFailed(UnencodedPictures.tooMany)
             keeper.wasStored(.failure(UnencodedPictures.tooMany))
             return announced.withdraw()
@@ -66,7 +66,7 @@ extension Loader {
                 }
                 let format = bytes.withUnsafeBytes { ImageFormat(sniffing: $0) }
                 announced.store(
-                    ByteLog(bytes: bytes), format: format, isAwaited: keeper.isAwaited.load(ordering: .relaxed),
+                    ByteLog(bytes: bytes), format: format, isAwaited: keeper.isAwaited,
                     told: keeper.wasStored)
             } catch {
                 observer.cacheFailed(error)
@@ -95,7 +95,7 @@ extension Loader {
     /// not stored, unless a caller waits for its store.
     func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
         let foreign = caches.foreign(request.options.caching)
-        let isAwaited = job.keeper.isAwaited.load(ordering: .relaxed)
+        let isAwaited = job.keeper.isAwaited
         if foreign == nil, request.isPlain || record == nil { return }
         guard let lease = unencoded.lease(for: image, isAwaited: isAwaited) else {
             return observer.cacheFailed(UnencodedPictures.tooMany)

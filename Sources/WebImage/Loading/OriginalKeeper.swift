@@ -10,13 +10,20 @@ final class OriginalKeeper: Sendable {
     let key: BytesKey
     /// The last removals from its caches before the load began.
     let removals: RemovalNumbers
-    /// Set when a caller waits until the original is stored.
-    let isAwaited = Atomic(false)
+    private let awaited = Atomic(false)
     private let claim = Guarded<OriginalClaim?>(nil)
 
     init(_ key: BytesKey, removals: RemovalNumbers) {
         self.key = key
         self.removals = removals
+    }
+
+    /// A caller waits until the original is stored.
+    func noteAwaited() { awaited.store(true, ordering: .relaxed) }
+
+    /// Whether a caller of this load, or of another one that shares the store, waits until the original is stored.
+    var isAwaited: Bool {
+        awaited.load(ordering: .relaxed) || claim.withLock { $0 }?.isAwaited.load(ordering: .relaxed) ?? false
     }
 
     /// How long writing the original took, or why it failed; nil before that.
@@ -27,9 +34,10 @@ final class OriginalKeeper: Sendable {
     /// - Returns: false if another session, reader or load stores it already.
     func take(_ log: ByteLog?) -> Bool {
         claim.withLock { claim in
-            if let claim, claim.isTaken || log == nil { return claim.take() }
+            if let claim, claim.isTaken { return false }
             let wanted = log.map { OriginalClaim.of($0, key) } ?? OriginalClaim(key)
             claim = wanted
+            if awaited.load(ordering: .relaxed) { wanted.isAwaited.store(true, ordering: .relaxed) }
             return wanted.take()
         }
     }
@@ -43,6 +51,8 @@ final class OriginalKeeper: Sendable {
 /// The one store of a transfer's bytes under a key in a cache, shared by the keepers of all loads that want it.
 private final class OriginalClaim: Sendable {
     private let key: BytesKey
+    /// Set when a caller of any of these loads waits for the store.
+    let isAwaited = Atomic(false)
     private let taken = Atomic(false)
     private let stored = Guarded<Result<Duration, WebImageError>?>(nil)
 
@@ -101,7 +111,7 @@ extension Loader {
             else { return promise.withdraw() }
             // Only now that look-ups find the new original.
             if !isEntry, let response = plan?.storing { judgeMemory(by: response, keeper) }
-            announced.store(log, isAwaited: keeper.isAwaited.load(ordering: .relaxed)) { outcome in
+            announced.store(log, isAwaited: keeper.isAwaited) { outcome in
                 keeper.wasStored(outcome)
                 // Not earlier: waiting for the stores includes only those that were promised when the wait began.
                 promise.withdraw()

@@ -130,7 +130,7 @@ final class PixelJob: @unchecked Sendable {
         token.index = tokens.count
         tokens.append(token)
         bytes.priorities.add(token.currentPriority)
-        if token.waitsForStore { bytes.keeper.isAwaited.store(true, ordering: .relaxed) }
+        if token.waitsForStore { bytes.keeper.noteAwaited() }
         if token.finishesWhenDrained { bytes.finishesWhenDrained.store(true, ordering: .relaxed) }
         if token.isWatching { noteWatched() }
     }

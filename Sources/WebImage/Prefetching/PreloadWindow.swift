@@ -67,6 +67,7 @@ struct PreloadWindow {
         // In a grid, both ends move by a whole line, but not at the same time.
         guard let from = [shown, steady].lazy.compactMap({ $0 }).first(where: { $0.isMoved(to: last) }) else {
             // The list shows more rows or fewer, which is no movement.
+            if now - shown.time >= Self.stillAfter { speed = 0 }
             self.shown = last
             return
         }

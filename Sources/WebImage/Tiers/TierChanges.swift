@@ -15,8 +15,8 @@ struct TierChanges {
         case put(ByteLog, DiskMetadata)
         case renew(@Sendable (DiskMetadata) -> DiskMetadata?)
         case remove
-        /// Undoes stores that have not ended, or only just, because another program has removed the entry. Others are
-        /// not told.
+        /// Undoes stores that have not ended, or only just, because another program has removed the entry; or removes an
+        /// entry whose newer store was refused. Others are not told.
         case undo
     }
 
@@ -148,6 +148,7 @@ struct TierChanges {
         let length = if case .put(let log, _) = action { log.receivedCount } else { 0 }
         guard waitingCount < Self.maxWaiting else { return Added(isRefused: true) }
         var line = lines[key, default: Line()]
+        let isFirst = line.running == nil && line.waiting.isEmpty
         let isStuck = line.hangs || isBlocked
         defer { lines[key] = line.isIdle ? nil : line }
         var (beaten, olderRemovals) = ([Change](), [Change]())
@@ -176,7 +177,8 @@ struct TierChanges {
             line.firstWanted = change.number
             beaten = take(from: &line) { !$0.isRemoval }
             if waitingBytes > 0, waitingBytes + length > maxBytes {
-                undoLater(key, &line)
+                // Not if many changes wait: removals that somebody asked for must have room.
+                if waitingCount < Self.maxWaiting / 10 { undoLater(key, &line, isFirst: isFirst) }
                 return Added(beaten: beaten, isRefused: true)
             }
         case .renew: if isStuck { return Added(isRefused: true) }
@@ -184,13 +186,13 @@ struct TierChanges {
         let numbers = Set((beaten + olderRemovals).map(\.number))
         take(from: &line) { numbers.contains($0.number) }
         let late = isStuck ? [change.takeAnswer()] : []
-        append(change, to: &line)
+        append(change, to: &line, isFirst: isFirst)
         return Added(beaten: beaten, late: late)
     }
 
-    private mutating func append(_ change: Change, to line: inout Line) {
-        // A key that is ready twice begins only once.
-        if line.running == nil, line.waiting.isEmpty { ready.append(change.key) }
+    /// - Parameter isFirst: whether no change of the key ran or waited before.
+    private mutating func append(_ change: Change, to line: inout Line, isFirst: Bool) {
+        if isFirst { ready.append(change.key) }
         line.waiting.append(change)
         waitingCount += 1
         waitingBytes += change.length
@@ -261,11 +263,11 @@ struct TierChanges {
     }
 
     /// Removes the entry of the key after the changes that run, because a newer store was refused: it would be outdated.
-    private mutating func undoLater(_ key: CacheKey, _ line: inout Line) {
+    private mutating func undoLater(_ key: CacheKey, _ line: inout Line, isFirst: Bool = false) {
         if line.waiting.contains(where: \.isRemoval) { return }
         var change = Change(key: key, action: .undo, number: takeNumber(), length: 0) { _ in }
         _ = change.takeAnswer()
-        append(change, to: &line)
+        append(change, to: &line, isFirst: isFirst)
     }
 
     /// Takes changes from those that wait.

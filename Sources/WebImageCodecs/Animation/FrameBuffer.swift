@@ -210,6 +210,8 @@ package final class FrameBuffer: FrameSource {
             budget.lookedAt(self)
             return kept
         }
+        // Work that waits for a thread may have been for frames ahead.
+        if !mustStart { executor.setPriority(.high, of: self) }
         return try await answer.value()
     }
 
@@ -266,7 +268,7 @@ package final class FrameBuffer: FrameSource {
     /// is decoded more slowly than it plays would otherwise never leave the thread to other pictures.
     private func startWork() {
         let isAwaited = state.withLock { $0.work.isAwaited }
-        executor.run(isAwaited ? .high : .normal) { [weak self] in self?.work() }
+        executor.run(isAwaited ? .high : .normal, for: self) { [weak self] in self?.work() }
     }
 
     private func work() {

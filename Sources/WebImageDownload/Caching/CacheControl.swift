@@ -46,8 +46,14 @@ package struct CacheControl: Hashable, Sendable {
     package init(_ value: String? = nil) {
         guard let value else { return }
         var scanner = FieldScanner(value)
-        while let (name, argument) = Self.nextDirective(&scanner) { take(name.lowercased(), argument) }
+        while let (name, argument) = Self.nextDirective(&scanner) {
+            // What follows a quote without an end may be inside or outside of a string: only what forbids counts.
+            if scanner.ignoresQuotes, !Self.forbidding.contains(name.lowercased()) { continue }
+            take(name.lowercased(), argument)
+        }
     }
+
+    private static let forbidding: Set = ["no-store", "no-cache", "private", "must-revalidate", "proxy-revalidate"]
 
     private static func nextDirective(_ scanner: inout FieldScanner) -> (String, Argument)? {
         scanner.skipToElement()

@@ -5,7 +5,7 @@ struct FieldScanner {
     private var offset = 0
     /// Set when a quoted string has no end. From then on, quotes are ordinary bytes: the string must not hide what
     /// follows, such as a `no-store`.
-    private var ignoresQuotes = false
+    private(set) var ignoresQuotes = false
 
     init(_ text: String) { bytes = Array(text.utf8) }
 

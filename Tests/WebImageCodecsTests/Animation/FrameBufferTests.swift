@@ -123,7 +123,7 @@ import WebImageTesting
         let bench = try FrameBench(frames: 10)
         let decodes = Guarded<Int?>(nil)
         bench.whileDecoding {
-            bench.executor.run(.high) { decodes.withLock { $0 = bench.decodes.reduce(0, +) } }
+            bench.executor.run(.normal) { decodes.withLock { $0 = bench.decodes.reduce(0, +) } }
         }
         bench.buffer.prepare(1)
         await bench.executor.idle()

@@ -28,7 +28,7 @@ extension LookupCase {
         .init("the first of two max-age counts, short", ["Cache-Control: max-age=1, max-age=100", tag], .ask),
         .init("two fields are one list", ["Cache-Control: public", "Cache-Control: max-age=100", tag], .serve),
         .init("max-age inside a quoted string is none", ["Cache-Control: x=\"max-age=100\", max-age=5", tag], .ask),
-        .init("a quote that does not end takes the rest", ["Cache-Control: x=\"a, max-age=100", tag], .ask),
+        .init("what follows a quote without an end permits nothing", ["Cache-Control: x=\"a, max-age=100", tag], .ask),
         .init("an escaped quote does not end one", ["Cache-Control: x=\"\\\", max-age=1\", max-age=100", tag], .serve),
         .init("unknown directives are passed over", ["Cache-Control: foo, bar=1, max-age=100", tag], .serve),
         .init("empty elements are passed over", ["Cache-Control: , ,max-age=100,,", tag], .serve),

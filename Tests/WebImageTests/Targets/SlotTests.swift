@@ -242,6 +242,24 @@ import WebImageTesting
         bench.settle()
     }
 
+    @Test func aFallbackDoesNotReplaceTheCachedPictureOfAnAlternative() throws {
+        let offline = FakeAnswer.failure(WebImageError(.dnsFailed, "no address"))
+        bench.transport.answer(SlotBench.url(5), offline)
+        bench.transport.answer(
+            SlotBench.url(7), .bytes(try Fixture.png(7, 2), contentType: "image/png"), offline)
+        let slots = bench.slots(of: target)
+        slots.load(bench.request(7))
+        bench.settle()
+        var request = bench.request(5)
+        request.caching.policy = .refresh
+        request.fallback = Fixture.gradient(9, 2)
+        request.alternatives = [SlotBench.url(7)]
+        var answers: [Int?] = []
+        slots[.image].load(request) { answers.append((try? $0.get())?.image.size.width) }
+        wait { !answers.isEmpty }
+        #expect(answers == [7] && target.shown[.image] == .picture(7) && bench.transport.hits(SlotBench.url(7)) == 2)
+    }
+
     /// Loads with options for a failure run in tasks of their own, which the bench does not run.
     private func wait(until isDone: () -> Bool) {
         let end = ContinuousClock.now + .seconds(60)
