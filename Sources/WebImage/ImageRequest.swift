@@ -185,8 +185,9 @@ extension ImageRequest {
         }
 
         /// The picture that is returned when the load has failed, including its alternatives, or when its ``timeout`` has
-        /// passed. ``ImageResponse/failure`` then has the error. The fallback is neither cached nor changed. Default nil:
-        /// the load fails.
+        /// passed. ``ImageResponse/failure`` then has the error. It does not replace a cached picture that is shown while
+        /// the origin is asked (``CachePolicy/refresh``). The fallback is neither cached nor changed. Default nil: the
+        /// load fails.
         public var fallback: Image? {
             get { stand.image }
             set { stand.image = newValue }
