@@ -91,8 +91,7 @@ public struct PicturePlan: Sendable {
     func checkStill(_ source: ImageHeader?, frames: Int) throws(WebImageError) {
         guard let source, !source.isVector, frames == 1 else { return }
         let size = source.size
-        guard Double(size.width) * Double(size.height) / 1_000_000 > sourceResolution
-        else { return }
+        guard Double(size.width) * Double(size.height) / 1_000_000 > sourceResolution else { return }
         throw WebImageError(
             .limitExceeded,
             "\(size) is more than the \(sourceResolution) megapixels allowed"
