@@ -53,6 +53,11 @@ int wi_open_nameless(const char *directory, uint32_t mode) {
     return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }
 
+int wi_take_room(int file, int64_t count) {
+    if (fallocate(file, FALLOC_FL_KEEP_SIZE, 0, count) == 0) return 0;
+    return errno == ENOSPC || errno == EDQUOT ? errno : 0;
+}
+
 /* 2 is RENAME_EXCHANGE; musl has neither the constant nor the function. */
 int wi_exchange_names(int one_directory, const char *one, int other_directory, const char *other) {
     return (int)syscall(SYS_renameat2, one_directory, one, other_directory, other, 2u);

@@ -31,6 +31,11 @@ int wi_current_processor(void) {
     return (int)(((uint64_t)(uintptr_t)pthread_self() * 0x9E3779B97F4A7C15) >> 48);
 }
 
+int wi_take_room(int file, int64_t count) {
+    (void)file, (void)count;
+    return 0;
+}
+
 int wi_open_nameless(const char *directory, uint32_t mode) {
     (void)directory, (void)mode;
     errno = EOPNOTSUPP;

@@ -31,6 +31,8 @@ void wi_tiff_destroy(wi_tiff_reader *reader) {
     free(reader->samples_read);
     free(reader->widened);
     free(reader->strip);
+    // libtiff uses it until the file is closed.
+    free(reader->raw_tile);
     free(reader);
 }
 
@@ -196,8 +198,32 @@ const uint8_t *wi_tiff_xmp(wi_tiff_reader *reader, size_t *count) {
 /// Longer strips are not read as a whole, and of longer rows one call reads only one.
 enum { LONGEST_STRIP = 4 << 20 };
 
+/* Gives libtiff a buffer of exactly a tile's length: it refuses tiles as stored that its own buffer, which is rounded up to
+   1024 bytes, is longer than. */
+static int set_raw_tile(wi_tiff_reader *reader) {
+    tmsize_t size = TIFFTileSize(reader->tiff);
+    if (wi_tiff_tag(reader->tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE || size <= 0) return WI_TIFF_OK;
+    reader->raw_tile = malloc((size_t)size);
+    if (reader->raw_tile == NULL) return WI_TIFF_NO_MEMORY;
+    return TIFFReadBufferSetup(reader->tiff, reader->raw_tile, size) ? WI_TIFF_OK : failure(reader);
+}
+
+/* libtiff scrambles tiles of 4 x 4 subsampling that the picture's right edge cuts. */
+static int scrambles_tiles(wi_tiff_reader *reader) {
+    uint16_t across = 2, down = 2;
+    if (!reader->is_tiled || reader->width % reader->tile_width == 0) return 0;
+    if (photometric(reader) != PHOTOMETRIC_YCBCR) return 0;
+    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_YCBCRSUBSAMPLING, &across, &down);
+    return across == 4 && down == 4;
+}
+
 static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
     char message[1024] = "";
+    if (scrambles_tiles(reader)) return refuse(reader, "tiles with chroma of a quarter of the height are not supported");
+    if (reader->is_tiled) {
+        int result = set_raw_tile(reader);
+        if (result != WI_TIFF_OK) return result;
+    }
     if (!TIFFRGBAImageOK(reader->tiff, message)) return refuse(reader, message);
     if (!TIFFRGBAImageBegin(&reader->rgba, reader->tiff, 1, message)) {
         snprintf(reader->message, sizeof reader->message, "%s", message);

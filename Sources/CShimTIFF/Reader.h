@@ -46,6 +46,8 @@ struct wi_tiff_reader {
     uint16_t *widened;
     /// One strip of the file, if strips are not too long; the planes one after the other.
     uint8_t *strip;
+    /// libtiff's buffer for a tile as stored, if it is ours; else NULL.
+    uint8_t *raw_tile;
     uint32_t strip_rows, strip_index;
     int has_strip;
     /// The arguments with which the file was opened.

@@ -206,8 +206,9 @@ extension ImageManager {
         var request = given
         // A finished picture in memory or on disk proves nothing about the original. A partial original is not kept.
         (request.options.caching.query, request.options.caching.store) = ([], [])
-        request.options.decoding.allowsPartial = false
-        (request.options.size, request.options.decoding.bitmapLimit, request.options.transformers) = (nil, nil, [])
+        (request.options.size, request.options.transformers) = (nil, [])
+        // All of the original is decoded, whatever part or form of it the request would show.
+        request.options.decoding = request.options.decoding.ofWholeOriginal
         // The other pages are checked in the very bytes that were decoded: a serializer may store others.
         if checksFrames { request.options.includesData = true }
         var cached: ImageResponse?

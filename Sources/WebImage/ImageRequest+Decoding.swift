@@ -74,6 +74,13 @@ extension ImageRequest {
             get { ownCoder?.coder }
             set { ownCoder = newValue.map(KeyedCoder.init) }
         }
+
+        /// The options for all of the original as it is: only those that say how to decode it, and its limits.
+        var ofWholeOriginal: Self {
+            var whole = Self()
+            (whole.ownLimits, whole.formatHint, whole.ownCoder) = (ownLimits, formatHint, ownCoder)
+            return whole
+        }
     }
 }
 

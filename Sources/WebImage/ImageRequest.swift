@@ -111,14 +111,14 @@ extension ImageRequest {
         /// Default nil: the manager's ``ImageManager/Configuration/timeout``, which is no limit unless it is set.
         public var timeout: Duration?
         /// Other URLs of the same picture. Each is tried, in this order, when the one before has failed. Their answers
-        /// are cached under their own URLs. URLs of another origin are sent neither
-        /// ``/WebImageDownload/DownloadConfiguration/secretHeaders`` nor credentials or a client certificate, and the
-        /// request's credential provider is not asked for them; a ``/WebImageDownload/RequestModifier`` is, and decides by
-        /// the URL. Default none.
+        /// are cached under their own URLs. URLs of another origin are sent neither this request's
+        /// ``/WebImageDownload/DownloadConfiguration/secretHeaders`` nor its credentials or client certificate, and its
+        /// credential provider is not asked for them; a ``/WebImageDownload/RequestModifier`` is, and decides by the URL.
+        /// What the downloader's configuration sends with every request is sent to them, too. Default none.
         public var alternatives: [String] = []
-        /// How long the load waits for a network that cannot be reached (no host name, no connection). The load is
-        /// tried again after one second, then after twice as long each time, at most 30 seconds. Default nil: it does
-        /// not wait.
+        /// How long the load waits for a network that cannot be reached (no host name, no connection), with all of its
+        /// ``alternatives`` together. The load is tried again after one second, then after twice as long each time, at most
+        /// 30 seconds. Default nil: it does not wait.
         public var waitsForNetwork: Duration?
         /// Whether a URL that failed is requested even while it is blocked (``ImageManager/failedURLs``). If that
         /// succeeds, the URL is no longer blocked. Default false.
@@ -264,6 +264,13 @@ extension ImageRequest {
     var trustsMemory: Bool { storage.options.caching.policy.trustsMemory }
     /// Whether the picture is wanted unchanged: no size, transformers or decoding options change its pixels.
     var isPlain: Bool { storage.isPlain }
+    /// Whether the picture is wanted unchanged, whichever coder decodes it.
+    var isWholeOriginal: Bool {
+        if isPlain { return true }
+        var options = storage.options
+        (options.decoding.coder, options.decoding.formatHint) = (nil, nil)
+        return options.makesNothing
+    }
     /// Whether the request accepts the usual answers, and its keys together with the downloader's settings fully
     /// identify the user.
     var isUsual: Bool { storage.takesUsualAnswers && storage.isSteady }

@@ -84,9 +84,12 @@ extension DiskCache {
         try await executor.answer(.normal) { () throws(WebImageError) in try self.path(for: key) }
     }
 
-    /// Every entry, in no order.
-    public func entries() async throws(WebImageError) -> [DiskEntryInfo] {
-        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.entries() }
+    /// Every entry, in no order. Entries that cannot be read are left out.
+    public func entries() async throws(WebImageError) -> [DiskEntryInfo] { try await list().entries }
+
+    /// Every entry that can be read, in no order, and why others cannot be read.
+    package func list() async throws(WebImageError) -> DiskListing {
+        try await answerWhenOpen(.low) { () throws(WebImageError) in try self.list() }
     }
 
     /// Removes the entries for which `predicate` is true, for example by the beginning of their keys; returns how many

@@ -15,7 +15,7 @@ extension DiskCache {
         do throws(FileFault) {
             return try folder.withTurn(of: id) { () throws(FileFault) in try remove(id, as: order) } || wasStaged
         } catch {
-            throw writing(error, path)
+            throw removing(error, path)
         }
     }
 
@@ -62,7 +62,7 @@ extension DiskCache {
         } catch {
             failure = failure ?? error
         }
-        if let failure { throw writing(failure, failure.path) }
+        if let failure { throw removing(failure, failure.path) }
         // Entries still in the index were stored since, or removed by other processes.
         for record in books.withLock({ $0.index.recordsByDate }) { forget(record.id) }
         room.tellOthers()
@@ -75,12 +75,12 @@ extension DiskCache {
     @discardableResult
     package func remove(where predicate: (DiskEntryInfo) -> Bool) throws(WebImageError) -> Int {
         var count = 0
-        var failure: WebImageError?
-        for (entry, id, file) in try listed() where predicate(entry) {
+        var (found, failure) = try listed()
+        for (entry, id, file) in found where predicate(entry) {
             do throws(FileFault) {
                 if try folder.withTurn(of: id, { () throws(FileFault) in try remove(id, ifStill: file) }) { count += 1 }
             } catch {
-                let error = writing(error, entry.path)
+                let error = removing(error, entry.path)
                 failure = failure ?? error
             }
         }
@@ -90,22 +90,19 @@ extension DiskCache {
 
     /// Evicts the least recently used entries until the cache takes no more than `bytes`. Blocks.
     package func trim(to bytes: ByteCount) throws(WebImageError) {
-        do throws(FileFault) { _ = try folder.listShards() } catch {
-            throw writing(error, folder.layout.versionDirectory)
+        do throws(FileFault) {
+            _ = try folder.listShards()
+            try room.trim(to: Int64(max(bytes.bytes, 0)))
+        } catch {
+            throw removing(error, error.path)
         }
-        guard room.trim(to: Int64(max(bytes.bytes, 0))) else { throw cannotRemove() }
     }
 
     /// Removes expired entries, and temporary files of dead processes. Blocks.
     /// - Returns: how many entries were removed.
     @discardableResult
     package func removeExpired() throws(WebImageError) -> Int {
-        guard let count = room.removeExpired() else { throw cannotRemove() }
-        return count
-    }
-
-    private func cannotRemove() -> WebImageError {
-        WebImageError(.readOnly, "cache entries cannot be removed", location: folder.layout.versionDirectory)
+        do throws(FileFault) { return try room.removeExpired() } catch { throw removing(error, error.path) }
     }
 
     // MARK: - What is not an entry any more

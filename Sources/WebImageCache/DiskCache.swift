@@ -121,6 +121,10 @@ public final class DiskCache: Sendable {
         note(fault.readError("a cache entry cannot be read", at: path))
     }
 
+    func removing(_ fault: FileFault, _ path: String) -> WebImageError {
+        note(fault.writeError("a cache entry cannot be removed", at: path))
+    }
+
     func writing(_ fault: FileFault, _ path: String) -> WebImageError {
         note(fault.writeError("a cache entry cannot be written", at: path))
     }

@@ -25,7 +25,9 @@ struct CacheOptions: ParsableArguments {
     mutating func validate() throws { try CacheDirectory.check(cacheDir) }
 
     /// - Throws: after reporting `cacheIO`, if neither the option nor the environment names a directory that can exist.
-    func openCache() throws(ExitCode) -> (cache: ImageCache, disk: DiskCache) {
+    ///
+    /// - Parameter tellsWarnings: whether the disk cache's warnings about single entries are shown.
+    func openCache(tellsWarnings: Bool = false) throws(ExitCode) -> (cache: ImageCache, disk: DiskCache) {
         var configuration = ImageManager.Configuration()
         if let cacheDir {
             var isFolder: ObjCBool = false
@@ -37,6 +39,7 @@ struct CacheOptions: ParsableArguments {
         do throws(WebImageError) {
             configuration.disk = try CacheDirectory.configuration(cacheDir)
         } catch { throw fail(error) }
+        if tellsWarnings { configuration.disk?.logger = CommandLog.logger(isQuiet: json) }
         configuration.answersMemoryPressure = false
         configuration.isolation = .automatic
         let manager = ImageManager(configuration: configuration)
@@ -73,7 +76,8 @@ struct CacheStatsCommand: AsyncParsableCommand {
     func run() async throws {
         let disk = try options.open()
         do throws(WebImageError) {
-            let entries = try await disk.entries()
+            let listing = try await disk.list()
+            let entries = listing.entries
             var formats: [String: Int] = [:]
             for entry in entries { formats[entry.metadata.format?.rawValue ?? "unknown", default: 0] += 1 }
             let oldest = entries.compactMap(\.metadata.storedAt).min()
@@ -81,6 +85,7 @@ struct CacheStatsCommand: AsyncParsableCommand {
             options.json
                 ? Console.out(json(entries.count, usage, disk.history, oldest, formats))
                 : Console.out(plain(entries.count, usage, disk.history, oldest, formats))
+            if let failure = listing.failure { throw failure }
         } catch {
             throw options.fail(error)
         }
@@ -138,7 +143,7 @@ struct CachePathCommand: AsyncParsableCommand {
             for key in [original, CacheKey(key)] {
                 if let path = try await disk.path(for: key) { return tell(path, of: key) }
             }
-            let known = try await disk.entries().compactMap(\.key).first { $0.addsParts(to: original) }
+            let known = try await disk.list().entries.compactMap(\.key).first { $0.addsParts(to: original) }
             guard let known, let path = try await disk.path(for: known) else {
                 throw WebImageError(.cacheMiss, "there is no entry with this key")
             }
@@ -166,7 +171,7 @@ struct CacheClearCommand: AsyncParsableCommand {
         let (cache, disk) = try options.openCache()
         do throws(WebImageError) {
             // If the entries cannot be listed, they are removed nevertheless: clearing then reports the error.
-            let count = (try? await disk.entries())?.count ?? 0
+            let count = (try? await disk.list())?.entries.count ?? 0
             // This also removes the stored beginnings of pictures whose download was interrupted.
             try await cache.clear(.disk)
             options.tellRemoved(count)

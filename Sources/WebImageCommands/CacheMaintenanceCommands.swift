@@ -11,10 +11,11 @@ struct CacheListCommand: AsyncParsableCommand {
     func run() async throws {
         let disk = try options.open()
         do throws(WebImageError) {
-            for entry in try await disk.entries().sorted(by: { $0.lastUse < $1.lastUse })
-            where !Console.isReaderGone {
+            let listing = try await disk.list()
+            for entry in listing.entries.sorted(by: { $0.lastUse < $1.lastUse }) where !Console.isReaderGone {
                 Console.out(options.json ? Self.json(entry) : Self.plain(entry))
             }
+            if let failure = listing.failure { throw failure }
         } catch {
             throw options.fail(error)
         }
@@ -48,7 +49,7 @@ struct CacheVerifyCommand: AsyncParsableCommand {
     @OptionGroup var options: CacheOptions
 
     func run() async throws {
-        let disk = try options.open()
+        let disk = try options.openCache(tellsWarnings: true).disk
         let report: DiskVerification
         do throws(WebImageError) { report = try await disk.verify() } catch { throw options.fail(error) }
         if options.json {
@@ -85,10 +86,10 @@ struct CacheTrimCommand: AsyncParsableCommand {
         let disk = try options.open()
         do throws(WebImageError) {
             // If the entries cannot be listed, the cache is trimmed nevertheless; the error is reported at the end.
-            let before = (try? await disk.entries())?.count ?? 0
+            let before = (try? await disk.list())?.entries.count ?? 0
             _ = try await disk.removeExpired()
             if let maxBytes { try await disk.trim(to: maxBytes) }
-            let left = try await disk.entries().count
+            let left = try await disk.list().entries.count
             options.tellRemoved(max(before - left, 0))
         } catch {
             throw options.fail(error)
@@ -117,9 +118,15 @@ struct CacheRemoveCommand: AsyncParsableCommand {
                 // A picture whose download was interrupted has only a beginning and no entry.
                 count += try await cache.removeBeginnings(of: key)
             }
-            for found in try await disk.entries().compactMap(\.key)
+            let listing = try await disk.list()
+            for found in listing.entries.compactMap(\.key)
             where originals.contains(where: { found.isSameOrVariant(of: $0) || found.addsParts(to: $0) }) {
                 if try await disk.remove(found) { count += 1 }
+            }
+            // What could not be read may be an entry of this picture.
+            if let failure = listing.failure {
+                if count > 0 { options.tellRemoved(count) }
+                throw failure
             }
             guard count > 0 else {
                 throw WebImageError(.cacheMiss, "there is no entry with this key")

@@ -18,7 +18,9 @@ struct CommandLog: LogHandler {
         level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
         function: String, line: UInt
     ) {
-        let text = Console.shown("\(message)")
+        // The cause is what the user can do something about.
+        let cause = ["error", "path"].compactMap { metadata?[$0] }.map { ": \($0)" }.joined()
+        let text = Console.shown("\(message)\(cause)")
         let isNew = Self.told.withLock { $0.count < Self.mostTold && $0.insert(text).inserted }
         if isNew { ProgressDisplay.tellAbove("\(level): \(text)") }
     }

@@ -71,7 +71,7 @@ struct ConvertCommand: AsyncParsableCommand {
         try InputBytes.checkReadsOnce(inputs, list: inputList)
         if inputs.isEmpty, !picture.json { Console.err("nothing to convert: the list is empty") }
         let isQuiet = quiet || picture.json
-        let manager = ImageManager(configuration: .withoutCaches(decoders))
+        let manager = ImageManager(configuration: .withoutCaches(decoders, isQuiet: isQuiet))
         let destinations: OutputDestinations
         let transforms: [ImageTransform]
         do throws(WebImageError) {

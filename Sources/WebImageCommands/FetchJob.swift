@@ -30,8 +30,11 @@ struct FetchJob: ListJob {
             if let check {
                 try await keep(request, check, &report)
             } else {
-                let response = try await load(request)
+                var previewError: WebImageError?
+                let response = try await load(request, &previewError)
                 report.take(response)
+                // The picture is written even so.
+                defer { if let previewError, report.status == .ok { report.failPartly(previewError) } }
                 trace = traces?.take(response.trace)
                 if response.partialError == nil, !options.changesPicture, !options.allowPartial {
                     // This checks all frames. If the picture is encoded again, the encoder decodes them in any case.
@@ -89,7 +92,10 @@ struct FetchJob: ListJob {
         return request
     }
 
-    private func load(_ request: ImageRequest) async throws(WebImageError) -> ImageResponse {
+    /// - Parameter previewError: set if a preview could not be written. No further ones are then written.
+    private func load(
+        _ request: ImageRequest, _ previewError: inout WebImageError?
+    ) async throws(WebImageError) -> ImageResponse {
         var previewNumber = 0
         var shown: ImageResponse?
         for await event in manager.events(for: request) {
@@ -99,7 +105,8 @@ struct FetchJob: ListJob {
             case .progress(let progress): display.show(progress, of: index)
             case .preview(let image):
                 previewNumber += 1
-                try await keep(image, number: previewNumber)
+                guard previewError == nil else { continue }
+                do throws(WebImageError) { try await keep(image, number: previewNumber) } catch { previewError = error }
             case .finished(.failure(let error)):
                 // With the policy `refresh`, the cached picture is used if the origin cannot be reached.
                 guard let shown, error.leavesCachedPicture else { throw error }

@@ -27,7 +27,7 @@ struct InfoCommand: AsyncParsableCommand {
     mutating func validate() throws { try InputBytes.checkReadsOnce(inputs) }
 
     func run() async throws {
-        let manager = ImageManager(configuration: .withoutCaches(decoders))
+        let manager = ImageManager(configuration: .withoutCaches(decoders, isQuiet: json))
         var allWell = true
         for input in inputs where !Console.isReaderGone {
             let report = await report(on: input, manager)

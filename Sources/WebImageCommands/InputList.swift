@@ -12,7 +12,9 @@ enum InputList {
             data = try file.readToEnd() ?? Data()
         } catch {
             let name = path == "-" ? "standard input" : "the file"
-            throw ValidationError("--input-list \(path): \(name) cannot be read")
+            let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+            let reason = cause.map { ": \(String(cString: strerror(Int32($0.code))))" } ?? ""
+            throw ValidationError("--input-list \(path): \(name) cannot be read\(reason)")
         }
         let text = String(decoding: data, as: UTF8.self)
         // Decoding replaces invalid bytes, so that another URL would be loaded.

@@ -207,10 +207,13 @@ extension ImageManager.Configuration {
     }
 
     /// For commands that process a single file.
-    static func withoutCaches(_ decoders: IsolationOptions) -> Self {
+    ///
+    /// - Parameter isQuiet: whether no warnings are shown.
+    static func withoutCaches(_ decoders: IsolationOptions, isQuiet: Bool) -> Self {
         var configuration = withoutMemoryCache
         configuration.isolation = decoders.value
         configuration.disk = nil
+        configuration.logger = CommandLog.logger(isQuiet: isQuiet)
         return configuration
     }
 }

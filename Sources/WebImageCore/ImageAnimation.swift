@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The frames of an animated picture. They are decoded on demand; some are kept and some are decoded ahead. All users
 /// of the same image share them. Any thread may use it.
 ///
@@ -43,25 +45,32 @@ public final class ImageAnimation: Sendable {
     ///   `truncatedData` and `limitExceeded` as decoding does; `cancelled` when the task is.
     /// - Complexity: one frame's memory. A frame out of order is decoded from the nearest earlier frame that is
     ///   independent of others or whose canvas is kept.
-    public func frame(at index: Int) async throws(WebImageError) -> Image { try await source.frame(at: index) }
+    public func frame(at index: Int) async throws(WebImageError) -> Image {
+        try await source.frame(at: index, for: nil)
+    }
+
+    /// Like ``frame(at:)``, for a viewer: the frames that are decoded ahead are those that this viewer shows next.
+    package func frame(at index: Int, for viewer: AnimationViewer) async throws(WebImageError) -> Image {
+        try await source.frame(at: index, for: viewer)
+    }
 
     /// Returns a frame if it is kept, without waiting; nil if the frame would have to be decoded.
     public func keptFrame(at index: Int) -> Image? { source.keptFrame(at: index) }
 
-    /// Starts to decode a frame and those after it, without waiting for them.
-    package func prepare(_ index: Int) { source.prepare(index) }
+    /// Starts to decode the frame that a viewer shows next and those after it, without waiting for them.
+    package func prepare(_ index: Int, for viewer: AnimationViewer) { source.prepare(index, for: viewer) }
 
     /// Whether the image is the first frame. False for an APNG whose image is only for programs that do not support
     /// animations.
     package var beginsWithStill: Bool { source.beginsWithStill }
 
-    /// Adds a viewer: someone who shows the animation.
-    package func addViewer() { source.addViewer() }
+    /// Adds a viewer.
+    package func add(_ viewer: AnimationViewer) { source.add(viewer) }
 
     /// Removes a viewer.
     ///
     /// - Parameter freeing: whether the kept frames are dropped if this was the last viewer.
-    package func removeViewer(freeing: Bool) { source.removeViewer(freeing: freeing) }
+    package func remove(_ viewer: AnimationViewer, freeing: Bool) { source.remove(viewer, freeing: freeing) }
 
     /// Whether both are the same animation, perhaps at different stages of its download.
     package func hasFrames(of other: ImageAnimation) -> Bool { source === other.source }
@@ -123,6 +132,16 @@ package struct AnimationTimeline: Hashable, Sendable {
     package init() {}
 }
 
+/// Someone who shows an animation. Its frames are kept, and decoded ahead, for each viewer.
+package struct AnimationViewer: Hashable, Sendable {
+    private static let last = Atomic(0)
+
+    private let number: Int
+
+    /// A viewer that is equal to no other.
+    package init() { number = Self.last.add(1, ordering: .relaxed).newValue }
+}
+
 /// A cache entry that holds an animation. Its cost changes with the frames that the animation keeps.
 package struct KeptBytesObserver: Hashable, Sendable {
     package let cache: ObjectIdentifier
@@ -142,13 +161,14 @@ package protocol FrameSource: AnyObject, Sendable {
     var keptByteCount: ByteCount { get }
     func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool)
     var bufferLimit: ByteCount { get set }
-    func frame(at index: Int) async throws(WebImageError) -> Image
+    /// - Parameter viewer: who asks; nil if it is nobody who shows the animation.
+    func frame(at index: Int, for viewer: AnimationViewer?) async throws(WebImageError) -> Image
     func decodeNow(_ index: Int) throws(WebImageError)
     func preload(_ count: Int) async throws(WebImageError)
     func keptFrame(at index: Int) -> Image?
-    func prepare(_ index: Int)
-    func addViewer()
-    func removeViewer(freeing: Bool)
+    func prepare(_ index: Int, for viewer: AnimationViewer)
+    func add(_ viewer: AnimationViewer)
+    func remove(_ viewer: AnimationViewer, freeing: Bool)
     func removeKeptFrames()
     func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError)
 }
@@ -157,7 +177,7 @@ package protocol FrameSource: AnyObject, Sendable {
 extension FrameSource {
     package var frameByteCount: ByteCount { ByteCount((frameSize.pixelCount ?? 0) * PixelLayout.rgba8.bytesPerPixel) }
     package var beginsWithStill: Bool { true }
-    package func prepare(_ index: Int) {}
-    package func addViewer() {}
-    package func removeViewer(freeing: Bool) {}
+    package func prepare(_ index: Int, for viewer: AnimationViewer) {}
+    package func add(_ viewer: AnimationViewer) {}
+    package func remove(_ viewer: AnimationViewer, freeing: Bool) {}
 }

@@ -98,11 +98,15 @@ package enum AtomicFile {
     private static func overwrite(
         _ path: String, _ bytes: [UInt8], _ isSynchronised: Bool
     ) throws(FileFault) {
-        let file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+        let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { throw FileFault("open", path, errno) }
         var fault: FileFault?
         do throws(FileFault) {
+            // The old content must not be lost if there is no room for the new one.
+            let refusal = wi_take_room(file, Int64(bytes.count))
+            if refusal != 0 { throw FileFault("fallocate", path, refusal) }
             try send(bytes, to: file)
+            guard ftruncate(file, off_t(bytes.count)) == 0 else { throw FileFault("ftruncate", path, errno) }
             if isSynchronised { try PosixFileSystem().sync(file) }
         } catch { fault = error }
         // Network file systems may report only now that the disk is full.

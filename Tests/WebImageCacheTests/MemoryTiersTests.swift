@@ -233,7 +233,7 @@ private final class FakeFrames: FrameSource {
         get { .zero }
         set {}
     }
-    func frame(at index: Int) async throws(WebImageError) -> Image { throw .cancelled }
+    func frame(at index: Int, for viewer: AnimationViewer?) async throws(WebImageError) -> Image { throw .cancelled }
     func decodeNow(_ index: Int) throws(WebImageError) { throw .cancelled }
     func preload(_ count: Int) async throws(WebImageError) { throw .cancelled }
     func keptFrame(at index: Int) -> Image? { nil }

@@ -130,6 +130,26 @@ struct OverwrittenFilesTests {
         #expect(try !PosixFileSystem().names(in: bench.folder).contains { $0.hasSuffix(".part") })
     }
 
+    /// The old content was once gone before the disk was found to be full.
+    @Test(.enabled(if: geteuid() == 0, "only an administrator mounts files"))
+    func aMountedFileOnAFullDiskKeepsItsContent() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(400, 300), to: "in.png")
+        try bench.write([1], to: "out.png")
+        try PosixFolder.make(bench.path("disk"))
+        let mount = "mount -t tmpfs -o size=16k tmpfs disk"
+        let script = """
+            unshare -m \(mount) || exit 77
+            exec unshare -m sh -c '\(mount) && printf old > disk/out && { cat /dev/zero > disk/rest; true; } 2> /dev/null &&
+            mount --bind disk/out out.png && { "$0" convert in.png out.png --format bmp; code=$?; cp disk/out left; exit $code; }' \
+            '\(try bench.command)'
+            """
+        let run = try await bench.run(["-c", script], program: "/bin/sh")
+        if run.code == 77 { return }
+        #expect(run.code == 1 && run.errors.contains("noSpace"), "\(run.errors)")
+        #expect(bench.read("left") == Array("old".utf8))
+    }
+
     /// Programs that use the library get files that are always replaced as a whole.
     @Test(.enabled(if: geteuid() != 0, "an administrator may write to every folder"))
     func onlyTheCommandOverwritesFiles() throws {

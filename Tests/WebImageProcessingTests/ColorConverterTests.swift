@@ -53,6 +53,42 @@ import WebImageTesting
         }
     }
 
+    /// lcms2 converts 16 bits by a table, which is far off where colours are clipped.
+    @Test(arguments: [ICCProfileBytes.Curve.sRGB, .gamma(1.8), .gamma(1)])
+    func saturatedColoursOfSixteenBitsAreExact(_ curve: ICCProfileBytes.Curve) throws {
+        let profile = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, curve)
+        let converter = try #require(ColorConverter(iccProfile: profile, layout: .rgba16))
+        let matrix = [[1.2249, -0.2247, 0], [-0.0420, 1.0419, 0], [-0.0197, -0.0786, 1.0979]]
+        let pixels = try PixelBuffer.random(PixelSize(100, 100), .rgba16, alpha: .straight, seed: 3)
+        // The corners of the gamut, too.
+        for corner in 0..<8 {
+            for channel in 0..<3 where corner >> channel & 1 == 1 {
+                pixels.mutableBytes.storeBytes(
+                    of: UInt16.max, toByteOffset: (corner * 4 + channel) * 2, as: UInt16.self)
+            }
+        }
+        let before = pixels.channels
+        converter.convert(pixels)
+        let after = pixels.channels
+        var greatest = 0.0
+        for start in stride(from: 0, to: before.count, by: 4) {
+            let light = (0..<3).map { channel -> Double in
+                let value = Double(before[start + channel]) / 65_535
+                return switch curve {
+                case .sRGB: linear(value)
+                case .gamma(let gamma): pow(value, gamma)
+                }
+            }
+            for c in 0..<3 {
+                let expected = encoded((0..<3).reduce(0) { $0 + matrix[c][$1] * light[$1] }) * 65_535
+                // Near black the rounded numbers of the matrix weigh most.
+                greatest = max(greatest, abs(Double(after[start + c]) - expected))
+            }
+            #expect(after[start + 3] == before[start + 3])
+        }
+        #expect(greatest < 65_535 / 255 * 1.2, "\(greatest * 255 / 65_535) levels of 255")
+    }
+
     @Test func theReddestP3IsTheReddestThereIs() throws {
         let profile = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB)
         let converter = try #require(ColorConverter(iccProfile: profile, layout: .rgba8))

@@ -57,7 +57,7 @@ struct MemoryWiringTests {
         let gif = try #require(buffer)
         try gif.push(file: BlinkingGIF.file(width: 8, height: 6, frames: 4))
         try gif.finishBytes()
-        for index in 0..<4 { _ = try await gif.frame(at: index) }
+        for index in 0..<4 { _ = try await gif.frame(at: index, for: nil) }
         try transport.answer(url, .bytes(Fixture.png(8, 8), contentType: "image/png", headers: [:]))
         _ = try await manager.image(for: ImageRequest(url))
         clock.advance(by: .seconds(5))

@@ -93,6 +93,7 @@ struct OptionChange: Sendable, CustomTestStringConvertible {
         OptionChange("credentialScope") { $0.http.credentialScope = "anna" },
         OptionChange("handlesCookies") { $0.http.handlesCookies = true },
         OptionChange("tls") { $0.http.tls = TLSPolicy(trust: .systemAnd(pem: [1, 2]), pinnedKeys: ["sha256//a"]) },
+        OptionChange("trust") { $0.http.trust = .systemAnd(pem: [3]) },
         OptionChange("addressPolicy") { $0.http.addressPolicy = .publicOnly },
         OptionChange("requestModifier", canBeWritten: false) {
             $0.http.requestModifier = .changing(name: "sign") { _ in }

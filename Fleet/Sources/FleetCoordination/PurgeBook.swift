@@ -47,6 +47,9 @@ public final class PurgeBook: Sendable {
     /// Removes the oldest purges if there are too many; results from before these then count as unsure.
     public func trim(to most: Int) { change { $0.trim(to: most) } }
 
+    /// Adds the purges of another table, with its times.
+    public func merge(_ other: PurgeTable) { change { $0.merge(other) } }
+
     public func replace(_ table: PurgeTable) { change { $0 = table } }
 
     private func change<Value>(_ body: (inout PurgeTable) -> Value) -> Value {

@@ -49,6 +49,12 @@ public struct PurgeTable: Sendable {
         return time
     }
 
+    /// Adds the purges of another table, with its times.
+    mutating func merge(_ other: PurgeTable) {
+        for (member, time) in other.members { add(member, at: time) }
+        raiseFloor(to: other.floor)
+    }
+
     /// Purges up to this time are no longer known completely.
     public mutating func raiseFloor(to time: Int) { floor = max(floor, time) }
 

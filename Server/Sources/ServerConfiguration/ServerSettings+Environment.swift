@@ -216,7 +216,8 @@ extension ServerSettings {
         do throws(PresetError) {
             try grammar.addPresets(presets)
         } catch {
-            reader.fail("IMGPROXY_PRESETS: \(error)")
+            let names = reader.text("IMGPROXY_PRESETS_PATH") == nil ? "" : " or IMGPROXY_PRESETS_PATH"
+            reader.fail("IMGPROXY_PRESETS\(names): \(error)")
         }
     }
 

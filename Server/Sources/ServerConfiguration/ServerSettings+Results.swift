@@ -5,8 +5,8 @@ extension ServerSettings {
     /// Identifies the settings that change the bytes of results. If one of them changes, results that were made with
     /// the old value are no longer found, here or in shared caches.
     ///
-    /// Settings that only refuse requests or affect how an answer is sent are left out, as are the formats that the
-    /// server may choose and the watermark's picture.
+    /// Settings that only affect how an answer is sent are left out, as are the formats that the server may choose and the
+    /// watermark's picture.
     public var resultName: String {
         var output = output
         // The chosen format is a part of a result's key already.
@@ -14,9 +14,23 @@ extension ServerSettings {
         output.returnAttachment = false
         // Takes all members, so that one that is added later is not forgotten.
         var texts = Mirror(reflecting: output).children.map { "\($0.label ?? "")=\(Self.text($0.value))" }
-        texts.append("\(limits.sourceResolution),\(limits.animationFrames),\(limits.resultDimension)")
+        texts.append("\(limits)")
         texts.append("\(watermarkOpacity)")
         return Base64URL.encode(Digest.sha256(Array(texts.joined(separator: ";").utf8)))
+    }
+
+    /// Identifies the settings that say from where a source may be loaded; empty for the defaults. What was loaded under other
+    /// settings is no longer found: not what a server may load no longer, nor what came from a server that was not verified.
+    ///
+    /// `s3:` sources are left out: they are the same wherever the storage is.
+    public func accessName(of source: String) -> String {
+        if source.hasPrefix("local:") { return localRoot ?? "" }
+        guard source.hasPrefix("http") else { return "" }
+        let allowed = [
+            ("loopback", allowsLoopback), ("link-local", allowsLinkLocal), ("private", allowsPrivate),
+            ("unverified", ignoresTLS),
+        ]
+        return allowed.filter(\.1).map(\.0).joined(separator: " ")
     }
 
     /// The same text for the same value in every process, although the order of sets differs.

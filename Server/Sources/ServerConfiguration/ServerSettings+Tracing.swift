@@ -1,10 +1,13 @@
 import ServerGrammar
+import WebImage
 
 extension ServerSettings {
     /// Where spans are sent and which, by OpenTelemetry's variables.
     public struct Tracing: Hashable, Sendable {
         /// The URL that receives spans as JSON (OTLP/HTTP).
         public var endpoint = "http://localhost:4318/v1/traces"
+        /// The endpoint without user and password.
+        public var shownEndpoint: String { ImageRequest(endpoint).redactedURL }
         /// Header fields of the requests to it.
         public var headers: [String: String] = [:]
         /// The attributes of the resource that all spans belong to.
@@ -90,10 +93,11 @@ extension ServerSettings {
     /// `name=value,name=value`, percent-encoded.
     private func pairs(_ name: String, _ reader: inout EnvironmentReader) -> [String: String] {
         var pairs: [String: String] = [:]
-        for text in reader.list(name) {
+        for (number, text) in reader.list(name).enumerated() {
             let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard halves.count == 2, !halves[0].isEmpty, let value = PercentEncoding.decode(halves[1]) else {
-                reader.fail("\(name) must be NAME=VALUE,..., not \(text)")
+                // The text may be a secret.
+                reader.fail("\(name) must be NAME=VALUE,..., and entry \(number + 1) is not NAME=VALUE")
                 continue
             }
             pairs[String(halves[0])] = value

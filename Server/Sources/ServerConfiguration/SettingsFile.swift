@@ -37,7 +37,7 @@ public enum SettingsFile {
         do throws(SettingsError) {
             return variables.filter { $0.key != name }.merging(try self.variables(text)) { $1 }
         } catch {
-            throw SettingsError(problems: error.problems.map { "\(path): \($0)" })
+            throw SettingsError(problems: error.problems.map { "\(name) (\(path)): \($0)" })
         }
     }
 

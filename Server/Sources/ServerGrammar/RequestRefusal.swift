@@ -54,6 +54,8 @@ public struct RequestRefusal: Error, Hashable, Sendable {
 
     /// Whether an older result may be served instead.
     public var isSourceDown: Bool { fault.map { [.down, .silent, .unreached, .late].contains($0) } ?? false }
+    /// Whether results of the source are no longer served: it does not exist any more, or this server may no longer load it.
+    public var endsResults: Bool { fault == .gone || kind == .security && fault == .withheld }
     /// Whether a retry fails the same way until the source changes.
     public var isOfSource: Bool { fault == .noPicture || fault == .broken }
     /// Whether there is no source to make a picture of: the fallback image is served then, if there is one.

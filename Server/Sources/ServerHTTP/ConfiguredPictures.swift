@@ -15,7 +15,11 @@ struct ConfiguredPictures {
         let problems = [("IMGPROXY_WATERMARK", settings.watermark), ("IMGPROXY_FALLBACK_IMAGE", settings.fallback)]
             .compactMap { name, source -> String? in
                 switch source {
-                case .path(let path): ManagerMaking.fileProblem(path).map { "\(name)_PATH cannot be read (\($0))" }
+                case .path(let path):
+                    (ManagerMaking.isFolder(path) ? "\(path) is a folder" : ManagerMaking.fileProblem(path))
+                        .map { "\(name)_PATH cannot be read (\($0))" }
+                case .url(let url) where !["http://", "https://", "data:"].contains(where: url.lowercased().hasPrefix):
+                    "\(name)_URL must begin with http:// or https://"
                 case .data(let text) where ServerSettings.bytes(base64: text) == nil: "\(name)_DATA is not base64"
                 default: nil
                 }

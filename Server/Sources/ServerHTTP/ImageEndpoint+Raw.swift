@@ -82,6 +82,7 @@ extension ImageEndpoint {
         do throws(WebImageError) {
             return try await service.purging.load(request, url.source) { request throws(WebImageError) in
                 let bytes = try await service.maker.manager.bytes(for: request)
+                try service.maker.checkLength(bytes.length, of: url.source, url.options.security)
                 return (bytes, bytes.head, bytes.source)
             }
         } catch {

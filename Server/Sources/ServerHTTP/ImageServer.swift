@@ -93,12 +93,14 @@ public struct ImageServer: Sendable {
             fallback: try await pictures.fallback(), now: now)
         cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
+        let metrics = ServerMetrics()
         let service = ImageService(
-            settings: settings, maker: maker, cache: cache, storage: storage, threads: threads, now: now, logger: logger
-        )
+            settings: settings, maker: maker, cache: cache, storage: storage, threads: threads, now: now,
+            logger: logger,
+            onRenewal: { metrics.add(renewed: $0) })
         state = ServerState()
         endpoint = ImageEndpoint(
-            settings: settings, service: service, state: state, now: now, logger: logger)
+            settings: settings, service: service, state: state, metrics: metrics, now: now, logger: logger)
     }
 
     /// Serves until SIGTERM, SIGINT or SIGHUP, or until the task is cancelled, then finishes the running requests.
@@ -132,6 +134,7 @@ public struct ImageServer: Sendable {
                     _ in
                 })
         }
+        services.append(TransferCounting(metrics: endpoint.metrics, events: manager.downloader.events))
         if purging.fleet != nil { services.append(FleetService(purging: purging)) }
         #if TLS
             if let certificate { services.append(CertificateService(certificate: certificate, logger: logger)) }
@@ -142,8 +145,15 @@ public struct ImageServer: Sendable {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: Self.endingSignals, logger: logger)
         group.maximumGracefulShutdownDuration = settings.drainDelay + settings.gracefulTimeout + .seconds(1)
-        do { try await ServiceGroup(configuration: group).run() } catch let error as IOError {
-            let reason = String(cString: strerror(error.errnoCode))
+        do { try await ServiceGroup(configuration: group).run() } catch {
+            let reason: String
+            switch error {
+            case let error as IOError: reason = String(cString: strerror(error.errnoCode))
+            case SocketAddressError.unknown(let host, _): reason = "the host \(host) is not known"
+            case SocketAddressError.unixDomainSocketPathTooLong: reason = "the path of the socket is too long"
+            case is UnixDomainSocketPathWrongType: reason = "its path is that of a file which is no socket"
+            default: throw error
+            }
             throw ListenError(
                 description: "the server cannot listen at one of \(addresses.joined(separator: ", ")): \(reason)")
         }

@@ -104,6 +104,8 @@ struct ManagerMaking {
         access(path, use) == 0 ? nil : "\(path): \(String(cString: strerror(errno)))"
     }
 
+    static func isFolder(_ path: String) -> Bool { access(path, F_OK) == 0 && access(path + "/.", F_OK) == 0 }
+
     static func resultDisk(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
         disk(settings, "results", ByteCount(settings.resultCacheBytes), logger).map { DiskCache($0) }
     }

@@ -24,7 +24,8 @@
                     context = try NIOSSLContext(configuration: settings)
                 } catch {
                     throw SettingsError(problems: [
-                        "\(files.chain) and \(files.key) are not a certificate and its key, as PEM: \(error)"
+                        "WEBIMAGE_TLS_CERTIFICATE (\(files.chain)) and WEBIMAGE_TLS_KEY (\(files.key)) are not a certificate and its "
+                            + "key, as PEM: \(error)"
                     ])
                 }
             }

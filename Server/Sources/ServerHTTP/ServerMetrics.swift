@@ -1,6 +1,8 @@
 import ServerGrammar
 import ServerImages
+import ServiceLifecycle
 import Synchronization
+import WebImage
 
 /// Counts what the server does, for Prometheus. Any thread may use it.
 public final class ServerMetrics: Sendable {
@@ -36,7 +38,17 @@ public final class ServerMetrics: Sendable {
         var encoding: [String: Histogram] = [:]
         /// How many connections clients have.
         var connections: @Sendable () -> Int = { 0 }
+        /// The bytes of running transfers.
+        var transfers: [Int: Int] = [:]
+
+        mutating func add(_ cost: PictureMaker.Cost, _ format: String) {
+            if let decode = cost.decode { decoding.add(decode) }
+            if let encode = cost.encode { encoding[format, default: Histogram()].add(encode) }
+        }
     }
+
+    /// The most running transfers whose bytes are counted before they end.
+    private static let mostTransfers = 10_000
 
     private let counts = Mutex(Counts())
 
@@ -50,6 +62,39 @@ public final class ServerMetrics: Sendable {
     var connectionCount: Int { counts.withLock { $0.connections }() }
 
     func countSlowReader() { counts.withLock { $0.slowReaders += 1 } }
+
+    /// Counts a result that was made anew in the background.
+    func add(renewed found: ImageService.Found) {
+        guard let cost = found.cost else { return }
+        counts.withLock { $0.add(cost, found.result.fileExtension) }
+    }
+
+    /// Counts what origins were asked for and have sent: transfers, so that requests with a common one count once, and
+    /// renewals count, too.
+    func follow(_ events: DownloadEvents) async {
+        for await event in events { count(event) }
+    }
+
+    func count(_ event: DownloadEvent) {
+        func end(_ counts: inout Counts, _ outcome: String, bytes: Int? = nil) {
+            let known = counts.transfers.removeValue(forKey: event.transfer) ?? 0
+            counts.sources[outcome, default: 0] += 1
+            counts.sourceBytes += max(bytes ?? 0, known)
+        }
+        counts.withLock { counts in
+            switch event.kind {
+            case .bytes(let received, _):
+                // The end of a transfer is lost if the server is too busy to count.
+                if counts.transfers.count >= Self.mostTransfers { counts.transfers = [:] }
+                counts.transfers[event.transfer] = received
+            case .finished(let metrics):
+                end(&counts, metrics.status == 304 ? "confirmed" : "fetched", bytes: metrics.receivedBytes)
+            case .failed: end(&counts, "failed")
+            case .cancelled: end(&counts, "cancelled")
+            case .started, .redirected, .response, .retrying: break
+            }
+        }
+    }
 
     func end(_ record: RequestRecord) {
         counts.withLock { counts in
@@ -65,12 +110,8 @@ public final class ServerMetrics: Sendable {
             if let cache = record.cache { counts.caches[cache.rawValue, default: 0] += 1 }
             if let format = record.format {
                 counts.bytes[format, default: 0] += record.bytesOut
-                if let encode = record.cost?.encode { counts.encoding[format, default: Histogram()].add(encode) }
+                if let cost = record.cost { counts.add(cost, format) }
             }
-            if let decode = record.cost?.decode { counts.decoding.add(decode) }
-            if record.asksOrigin { counts.sources["fetched", default: 0] += 1 }
-            if record.refusal?.kind == .download { counts.sources["failed", default: 0] += 1 }
-            counts.sourceBytes += record.bytesIn
             if record.refusal?.status == 429, record.refusal?.kind == .security { counts.overRate += 1 }
             let spans = [
                 ("queue", record.cost?.queue),
@@ -145,4 +186,12 @@ public final class ServerMetrics: Sendable {
         for gauge in gauges { add(gauge.name, "gauge", [("", "\(gauge.value)")]) }
         return lines.joined(separator: "\n") + "\n"
     }
+}
+
+/// Counts transfers while the server runs.
+struct TransferCounting: Service {
+    let metrics: ServerMetrics
+    let events: DownloadEvents
+
+    func run() async throws { await cancelWhenGracefulShutdown { await metrics.follow(events) } }
 }

@@ -8,7 +8,8 @@ extension ImageService {
     public func find(
         _ options: InfoOptions, of url: URLGrammar.ParsedURL, client: String?
     ) async throws(RequestRefusal) -> Found {
-        let key = Base64URL.encode(Digest.sha256(Array("info 1\n\(options.key)\n\(url.sourceName)".utf8)))
+        let text = "info 2\n\(settings.limits)\n\(options.key)\n\(sourceName(url))"
+        let key = Base64URL.encode(Digest.sha256(Array(text.utf8)))
         let deadline = ContinuousClock.now + settings.timeout
         var known = await cache.result(key)
         if let (result, layer) = known {
@@ -22,7 +23,7 @@ extension ImageService {
                         if found.result.freshness.forbidsStoring { retire(result, key, url) }
                         return .success(found)
                     } catch {
-                        if error.fault == .gone { retire(result, key, url) }
+                        if error.endsResults { retire(result, key, url) }
                         return .failure(error)
                     }
                 }

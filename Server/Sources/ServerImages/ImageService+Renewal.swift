@@ -69,14 +69,14 @@ extension ImageService {
                 return .success(Found(result: renewed, source: .memory))
             case .changed(let loaded):
                 let made = try await make(url, choice, key, from: loaded, until: deadline)
+                if !certainly { onRenewal(made) }
                 // A result that must not be stored does not replace the old one, which would then be served again.
                 if made.result.freshness.forbidsStoring { retire(result, key, url) }
                 return .success(made)
             }
         } catch {
             logger.debug("a result cannot be renewed: \(error.detail)")
-            // The source no longer exists.
-            if error.fault == .gone { retire(result, key, url) }
+            if error.endsResults { retire(result, key, url) }
             return .failure(error)
         }
     }

@@ -18,7 +18,8 @@ extension ImageService {
 
     /// - Parameter source: the URL of the source.
     func serving(of result: StoredResult, _ source: String) -> Serving {
-        switch purging.verdict(result, source) {
+        if purging.fleet == nil, result.isOfFuture(at: now()) { return .never }
+        return switch purging.verdict(result, source) {
         case .purged: .never
         case .unsure: .onceConfirmed
         case .current where result.freshness.freshUntil > now(): .fresh

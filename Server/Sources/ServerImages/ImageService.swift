@@ -49,11 +49,14 @@ public final class ImageService: Sendable {
     let renewals = Flights<Result<Found, RequestRefusal>>()
     let now: @Sendable () -> Int
     let logger: Logger
+    let onRenewal: @Sendable (Found) -> Void
 
+    /// - Parameter onRenewal: called with each result that was made anew in the background.
     public init(
         settings: ServerSettings, maker: PictureMaker, cache: ResultCache, storage: SharedResults? = nil, threads: Int,
-        now: @escaping @Sendable () -> Int, logger: Logger
+        now: @escaping @Sendable () -> Int, logger: Logger, onRenewal: @escaping @Sendable (Found) -> Void = { _ in }
     ) {
+        self.onRenewal = onRenewal
         self.settings = settings
         resultName = settings.resultName
         self.maker = maker
@@ -71,8 +74,14 @@ public final class ImageService: Sendable {
     /// Returns the key of the result for a URL and a client; it includes the settings that change results.
     public func key(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice) -> String {
         let mark = url.options.watermark.opacity > 0 ? maker.watermarkName : ""
-        let text = "3\n\(resultName)\n\(mark)\n\(url.options.canonicalText)\n\(choice.key)\n\(url.sourceName)"
+        let text = "3\n\(resultName)\n\(mark)\n\(url.options.canonicalText)\n\(choice.key)\n\(sourceName(url))"
         return Base64URL.encode(Digest.sha256(Array(text.utf8)))
+    }
+
+    /// The source, with the settings that say from where it may be loaded.
+    func sourceName(_ url: URLGrammar.ParsedURL) -> String {
+        let access = settings.accessName(of: url.source)
+        return access.isEmpty ? url.sourceName : "\(url.sourceName)\naccess \(access)"
     }
 
     /// How many requests are waiting for results that are being made.

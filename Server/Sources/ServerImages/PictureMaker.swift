@@ -114,6 +114,7 @@ public struct PictureMaker: Sendable {
         var whole = loaded
         if whole == nil, plan.mayHandOn(settings.output.skipProcessing) { whole = try await original(request) }
         if let original = whole {
+            try checkLength(original.byteCount, of: plan.source, plan.options.security)
             let (tags, isKept) = (SourceTags.hashes(of: original.head), original.source != .network)
             if let made = try await handedOn(original, plan, request.decoding.limits) {
                 return (made, tags, isKept)
@@ -134,6 +135,7 @@ public struct PictureMaker: Sendable {
             }
             return answer
         }
+        try checkLength(response.byteCount, of: plan.source, plan.options.security)
         if plan.handsOnDrawings, response.image.info.format == .svg,
             let answer = try await handedOnDrawing(plan, request)
         {
@@ -148,6 +150,7 @@ public struct PictureMaker: Sendable {
         _ plan: PicturePlan, _ request: ImageRequest
     ) async throws(WebImageError) -> (Made, tags: [UInt64], isKept: Bool)? {
         let original = try await original(request)
+        try checkLength(original.byteCount, of: plan.source, plan.options.security)
         guard let made = try await handedOn(original, plan, request.decoding.limits) else { return nil }
         return (made, SourceTags.hashes(of: original.head), original.source != .network)
     }
@@ -156,6 +159,21 @@ public struct PictureMaker: Sendable {
         var whole = request
         whole.options.includesData = true
         return try await manager.keepOriginal(for: whole)
+    }
+
+    /// Checks the length of a source. A cached one may have been loaded under a higher limit.
+    ///
+    /// - Parameter security: the limits that the URL sets for itself.
+    public func checkLength(
+        _ length: ByteCount?, of source: String, _ security: ProcessingOptions.Security = ProcessingOptions.Security()
+    ) throws(WebImageError) {
+        let limit = security.bodyLimit ?? settings.limits.bodyLimit
+        // The fallback picture is the operator's own.
+        guard let length, length > limit, source != fallbackSource else { return }
+        throw WebImageError(
+            .bodyTooLarge,
+            "the body has \(length), more than the limit of \(limit)"
+                + LimitNames.advice(security.sourceFileSize, "max_src_file_size", "IMGPROXY_MAX_SRC_FILE_SIZE"))
     }
 
     /// Formats with a limit of their own make larger pictures smaller.
@@ -258,6 +276,7 @@ public struct PictureMaker: Sendable {
             let info = PictureInfo(options: options, manager: manager)
             let facts = try await purging.load(request, url.source) { request throws(WebImageError) in
                 let facts = try await info.facts(request)
+                try checkLength(facts.byteCount, of: url.source)
                 return (facts, facts.head, facts.source)
             }
             let size = facts.header.displaySize

@@ -145,14 +145,14 @@ public final class Purging: Sendable {
     // MARK: - Originals
 
     /// The time of the last purge that concerns a source; 0: never.
-    func lastPurge(_ source: String, tags: [UInt64] = []) -> Int { book.lastPurge(source: source, tags: tags) }
+    package func lastPurge(_ source: String, tags: [UInt64] = []) -> Int { book.lastPurge(source: source, tags: tags) }
 
     /// Makes a load ignore what was cached before the purge.
     public func prepare(_ request: inout ImageRequest, _ source: String, lastPurge: Int? = nil) {
         let newest = book.latest
         if noticed.exchange(newest, ordering: .relaxed) != newest { onPurge() }
         let last = lastPurge ?? self.lastPurge(source)
-        if last > 0 { request.options.caching.key = "\(source)\npurged \(last)" }
+        if last > 0 { request.options.caching.key = "\(request.options.caching.key ?? source)\npurged \(last)" }
         // Cached originals may have been purged if this server has been without news of purges for long.
         if isToBeAsked(source) || fleet?.isInTouch == false { request.options.caching.policy = .revalidate }
     }
@@ -209,13 +209,14 @@ public final class Purging: Sendable {
     /// Purges on all servers of the fleet.
     ///
     /// - Parameter onlyHere: whether only this server purges now. The others are told as soon as possible.
-    /// - Throws: 503 if Redis did not confirm the purge. The text of the refusal states whether nothing was purged or
-    ///   whether that is unknown.
+    /// - Throws: 503 if Redis did not confirm the purge, or if the purge is not stored on disk, so that it is forgotten when the
+    ///   server ends. The text of the refusal states which.
     public func purge(_ purges: [Purge], onlyHere: Bool) async throws(RequestRefusal) {
+        var isKept = true
         if let fleet {
             if onlyHere {
                 fleet.purgeHere(purges)
-                await keep()
+                isKept = await keep()
             } else {
                 do throws(RedisError) {
                     try await fleet.purge(purges)
@@ -227,10 +228,11 @@ public final class Purging: Sendable {
             let time = max(now() * 1000, lastStamp.load(ordering: .relaxed))
             for purge in purges { book.add(purge, now: time) }
             book.trim(to: Self.maxPurges)
-            await keep()
+            isKept = await keep()
         }
         count.withLock { $0 += purges.count }
         onPurge()
+        if !isKept { throw .overloaded("it was purged, but that is forgotten when the server ends: repeat the purge") }
     }
 
     private static func text(_ error: RedisError) -> String {
@@ -241,7 +243,7 @@ public final class Purging: Sendable {
 
     /// Removes purges from the file that Redis has received by now.
     private func keepUnsent() async {
-        if keepsUnsent.load(ordering: .relaxed), fleet?.unsent.isEmpty == true { await keep() }
+        if keepsUnsent.load(ordering: .relaxed), fleet?.unsent.isEmpty == true { _ = await keep() }
     }
 
     /// Remembers which list of purges this server follows.
@@ -264,7 +266,13 @@ public final class Purging: Sendable {
     }
 
     /// Stores the purges as they are when earlier calls have stored theirs.
-    private func keep() async { await inTurn { [self] file in await write(file) } }
+    ///
+    /// - Returns: false if they could not be stored.
+    private func keep() async -> Bool {
+        let isStored = Atomic(true)
+        await inTurn { [self] file in isStored.store(await write(file), ordering: .relaxed) }
+        return isStored.load(ordering: .relaxed)
+    }
 
     /// Does work with the file, if there is one, after all work that was begun before.
     private func inTurn(_ work: @escaping @Sendable (DiskCache) async -> Void) async {
@@ -280,7 +288,7 @@ public final class Purging: Sendable {
         await task.value
     }
 
-    private func write(_ file: DiskCache) async {
+    private func write(_ file: DiskCache) async -> Bool {
         do throws(WebImageError) {
             if let fleet {
                 let unsent = fleet.unsent
@@ -291,11 +299,17 @@ public final class Purging: Sendable {
                     try await file.store(Self.unsentKey, Array(unsent.utf8), DiskMetadata())
                 }
             } else {
+                // Another process may use the same folder while this server replaces it, or is replaced.
+                if let stored = try await file.read(Self.key) {
+                    book.merge(PurgeTable(text: String(decoding: stored.body, as: UTF8.self)))
+                }
                 try await file.store(Self.key, Array(book.text.utf8), DiskMetadata())
             }
             try await file.flush()
+            return true
         } catch {
             logger.error("a purge is forgotten when the server ends: \(error)")
+            return false
         }
     }
 }

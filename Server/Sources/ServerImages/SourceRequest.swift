@@ -35,8 +35,10 @@ public enum SourceRequest {
             }
         }
         guard source.hasPrefix(s3Scheme) else {
+            let access = settings.accessName(of: source)
             return ImageRequest(source) {
                 change(&$0)
+                if !access.isEmpty { $0.caching.key = "\(source)\naccess \(access)" }
                 if let cookies { $0.http.headers[.cookie] = cookies }
                 if let marks = SourceLoop.marks { $0.http.headers[SourceLoop.field] = marks }
                 if let modifier = modifier(settings) { $0.http.requestModifier = modifier }

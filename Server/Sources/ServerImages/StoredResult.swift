@@ -37,6 +37,10 @@ public struct StoredResult: Sendable {
         eTag = Self.eTag(of: bytes)
     }
 
+    /// Whether the result was made while this machine's clock was ahead. It would seem to be newer than any purge, and fresh for
+    /// too long.
+    func isOfFuture(at now: Int) -> Bool { max(storedAt, checkedAt, freshness.madeAt) > now + 60 }
+
     /// Replaces the bytes.
     public mutating func replaceBytes(_ bytes: [UInt8]) {
         guard bytes != self.bytes else { return }

@@ -83,7 +83,8 @@ public final class SpanExporter: Service {
                     state.dropped += batch.count
                     return !state.isFailing
                 }
-                logger.log(level: isFirst ? .warning : .debug, "spans cannot be sent to \(settings.endpoint): \(error)")
+                logger.log(
+                    level: isFirst ? .warning : .debug, "spans cannot be sent to \(settings.shownEndpoint): \(error)")
             }
         }
     }

@@ -23,6 +23,10 @@ void wi_compute_in_long_turns(void);
 /// Opens a file without a name in `directory`, close-on-exec, mode 0600. Returns -1 and sets errno.
 int wi_open_temporary(const char *_Nonnull directory);
 
+/// Takes room on the disk for the first `count` bytes of an open file, without changing its content or length. Returns ENOSPC or
+/// EDQUOT if there is none, else 0, also where room cannot be taken ahead.
+int wi_take_room(int file, int64_t count);
+
 /// Opens a file that has no name yet, close-on-exec. Returns -1 and sets errno, also if the file system does not support such
 /// files.
 int wi_open_nameless(const char *_Nonnull directory, uint32_t mode);

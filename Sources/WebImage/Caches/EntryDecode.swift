@@ -8,6 +8,7 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
     let reads: CacheReads
     let read: CacheReads.Read
     let entry: DiskEntry
+    let isFinished: Bool
     let recipe: PictureRecipe
     let place: String
 
@@ -16,6 +17,7 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
         self.reads = reads
         self.read = read
         self.entry = entry
+        self.isFinished = isFinished
         var recipe = read.request.recipe
         if isFinished { recipe = recipe.ofFinished(entry.body.withUnsafeBytes { ImageFormat(sniffing: $0) }) }
         recipe.decoding.ownLimits = recipe.decoding.ownLimits ?? service.limits
@@ -45,11 +47,27 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
                 let record =
                     entry.metadata.status == nil
                     ? nil : reads.answers.record(of: read.key.original, entry.metadata.storedResponse)
+                let image = isFinished ? picture.image.asMade(from: entry.metadata.original) : picture.image
                 return CachedImage(
-                    image: picture.image.with(origin: record), source: .disk,
+                    image: image.with(origin: record), source: .disk,
                     data: read.key.includesData ? entry.body : nil, metadata: entry.metadata)
             })
     }
 
     func end(isWhole: Bool) {}
+}
+
+extension Image {
+    /// A finished picture whose header tells the original's size, and not its own, by which larger sizes would seem to be
+    /// equal to it.
+    ///
+    /// - Parameter original: nil if it is not known. The picture then has no header, and is compared to no other size.
+    fileprivate func asMade(from original: DiskMetadata.Original?) -> Image {
+        with { info in
+            guard let original else { return info.header = nil }
+            info.header?.size = original.size
+            info.header?.orientation = .up
+            info.header?.isVector = original.isVector
+        }
+    }
 }

@@ -44,7 +44,11 @@ extension ImageCache {
         defer { pending.withLock { $0.end(number, request.diskKey) } }
         let urgency = priority ?? request.options.priority
         guard let bytes = try await bytes(of: image, data, request, options, urgency) else { return false }
-        return try await stage(bytes, as: number, request.diskKey, options.metadata.completed(bytes, request))
+        var metadata = options.metadata.completed(bytes, request)
+        if !request.isPlain {
+            metadata.original = image.info.header.map { .init(size: $0.displaySize, isVector: $0.isVector) }
+        }
+        return try await stage(bytes, as: number, request.diskKey, metadata)
     }
 
     /// See ``ImageCaching/storeOriginal(_:for:_:)``. Pictures in memory that were made from an older original stay. The
@@ -135,8 +139,10 @@ extension ImageCache {
         if let disk = diskCache {
             do throws(WebImageError) {
                 try await onFileThread(request.options.priority) { () throws(WebImageError) in
-                    self.partials?.remove(request.originalKey)
                     var failure: WebImageError?
+                    do throws(WebImageError) { try self.partials?.remove(request.originalKey) } catch {
+                        failure = error
+                    }
                     for key in request.isPlain ? [request.originalKey] : [request.variantKey, request.originalKey] {
                         do throws(WebImageError) { try disk.remove(key) } catch { failure = failure ?? error }
                     }
@@ -173,8 +179,10 @@ extension ImageCache {
         for tier in furtherTiers { tier.undoStores(of: key) }
         guard let disk = diskCache else { return }
         try await onFileThread(.normal) { () throws(WebImageError) in
-            self.partials?.remove(key)
+            var failure: WebImageError?
+            do throws(WebImageError) { try self.partials?.remove(key) } catch { failure = error }
             try disk.remove(key)
+            if let failure { throw failure }
         }
     }
 
@@ -184,7 +192,7 @@ extension ImageCache {
     package func removeBeginnings(of original: CacheKey) async throws(WebImageError) -> Int {
         guard let partials else { return 0 }
         return try await onFileThread(.normal) { () throws(WebImageError) in
-            (partials.remove(original) ? 1 : 0) + partials.removeOthers(of: original)
+            try (partials.remove(original) ? 1 : 0) + partials.removeOthers(of: original)
         }
     }
 
@@ -199,9 +207,15 @@ extension ImageCache {
             if layers.contains(.disk) { pending.cancelAll() }
         }
         guard layers.contains(.disk), let disk = diskCache else { return }
-        // The beginnings of originals come first, because removing them does not fail.
-        try await onFileThread(.normal) { () throws(WebImageError) in self.partials?.removeAll() }
+        var failure: WebImageError?
+        do throws(WebImageError) {
+            try await onFileThread(.normal) { () throws(WebImageError) in try self.partials?.removeAll() }
+        } catch {
+            failure = error
+        }
+        // Tried even so. An error of the entries is told rather than one of the beginnings.
         try await disk.removeAll()
+        if let failure { throw failure }
     }
 
     public func removeExpired() async throws(WebImageError) {

@@ -2,6 +2,15 @@ import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
 
+/// What pictures must have in common to share a decode.
+private struct SharedDecode: Hashable {
+    let scale: DecodeScale
+    /// Of a file that may be animated: the frames that are read. A damaged frame, or one too many, is an error only for those
+    /// that read it.
+    var isStill = false
+    var frameLimit: Int?
+}
+
 /// The scale and size that a decoder is asked for.
 struct DecodeScale: Hashable {
     var denominator = 1
@@ -42,8 +51,8 @@ struct DecodeGroup<Order: PictureOrder> {
     /// Groups pictures by the best scale for each; the group of the first picture comes first.
     static func grouping(_ orders: [Order], header: ImageHeader, coder: any ImageCoder) -> [DecodeGroup] {
         let isDeep = mustBeDeep(orders, header: header)
-        var scales: [DecodeScale] = []
-        var members: [DecodeScale: [Order]] = [:]
+        var kinds: [SharedDecode] = []
+        var members: [SharedDecode: [Order]] = [:]
         for order in orders {
             let recipe = order.recipe
             // Errors are reported when the target is made.
@@ -60,11 +69,16 @@ struct DecodeGroup<Order: PictureOrder> {
                     coder.scalingMargin(for: header, denominator: $0)
                 }
             }
-            if members[scale] == nil { scales.append(scale) }
-            members[scale, default: []].append(order)
+            var kind = SharedDecode(scale: scale)
+            if header.frameCount != 1 {
+                kind.isStill = recipe.decoding.firstFrameOnly
+                kind.frameLimit = kind.isStill ? nil : recipe.decoding.frameLimit
+            }
+            if members[kind] == nil { kinds.append(kind) }
+            members[kind, default: []].append(order)
         }
-        return scales.map { scale in
-            DecodeGroup(coder: coder, scale: scale, orders: members[scale] ?? [], header: header, isDeep: isDeep)
+        return kinds.map { kind in
+            DecodeGroup(coder: coder, scale: kind.scale, orders: members[kind] ?? [], header: header, isDeep: isDeep)
         }
     }
 

@@ -90,9 +90,10 @@ private struct FailureRecovery: Sendable {
     func load<Answer: Sendable>(
         _ request: ImageRequest, _ load: InterceptedLoad<Answer>
     ) async throws(WebImageError) -> Answer {
+        let end = request.options.waitsForNetwork.map { clock.now + $0 }
         var failure: WebImageError
         do throws(WebImageError) {
-            return try await patiently(request, load)
+            return try await patiently(request, until: end, load)
         } catch {
             failure = error
         }
@@ -100,7 +101,7 @@ private struct FailureRecovery: Sendable {
         func hasPicture() -> Bool { failure.leavesCachedPicture && load.hasShownCached() }
         for url in request.options.alternatives where failure.code != .cancelled && !hasPicture() {
             do throws(WebImageError) {
-                return try await patiently(request.at(url, secrets: secrets()), load)
+                return try await patiently(request.at(url, secrets: secrets()), until: end, load)
             } catch {
                 failure = error
             }
@@ -109,12 +110,13 @@ private struct FailureRecovery: Sendable {
         return try load.answer(with: fallback, inPlaceOf: failure)
     }
 
-    /// Tries again while the network cannot be reached, for as long as the request says.
+    /// Tries again while the network cannot be reached.
+    ///
+    /// - Parameter end: when the waits of all the load's URLs end; nil: it does not wait.
     private func patiently<Answer: Sendable>(
-        _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+        _ request: ImageRequest, until end: Duration?, _ load: InterceptedLoad<Answer>
     ) async throws(WebImageError) -> Answer {
-        guard let patience = request.options.waitsForNetwork else { return try await load(request) }
-        let end = clock.now + patience
+        guard let end else { return try await load(request) }
         var wait = Self.waits.first
         var request = request
         while true {

@@ -64,7 +64,8 @@ extension Loader {
             .callback(
                 EventCallback { event in
                     if case .finished(let result) = event { return answer.give(result) }
-                    if case .cached = event { self.table.withLock { _ in token.hasShownCached = true } }
+                    // A load that is tried again would show the same cached picture again.
+                    if case .cached = event, self.showsCachedAgain(token) { return }
                     delivery.post(event)
                 }))
         do throws(WebImageError) {
@@ -73,6 +74,14 @@ extension Loader {
             // If the load has ended by itself, this does nothing.
             inner.cancel()
             throw error
+        }
+    }
+
+    /// Notes that a caller is shown the cached picture. Returns whether that happened before.
+    private func showsCachedAgain(_ token: LoadToken) -> Bool {
+        table.withLock { _ in
+            defer { token.hasShownCached = true }
+            return token.hasShownCached
         }
     }
 

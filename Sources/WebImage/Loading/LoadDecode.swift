@@ -188,7 +188,7 @@ final class LoadDelivery: PictureDelivery {
         let record = plan?.storing.map(record) ?? bytes.record
         let image = record.map { picture.image.with(origin: $0) } ?? picture.image
         if picture.partialError == nil, mayStore { loader.keep(image, request, record, of: job) }
-        if original != nil, request.isPlain { plain.withLock { $0 = (image, request) } }
+        if original != nil, serializes, request.isWholeOriginal { plain.withLock { $0 = (image, request) } }
         var response = ImageResponse(
             image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
             partialError: picture.partialError, timings: timings)

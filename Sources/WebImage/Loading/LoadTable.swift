@@ -230,6 +230,15 @@ struct LoadTable {
         return (ended, staying)
     }
 
+    /// Begins the wait of a token without a job for stores that others have begun; false if it has ended already.
+    mutating func beginStoring(_ token: LoadToken, _ delivery: LoadToken.Delivery) -> Bool {
+        if token.hasEnded { return false }
+        token.delivery = delivery
+        token.preliminary = nil
+        storing[ObjectIdentifier(token)] = token
+        return true
+    }
+
     /// Ends the wait of a token whose job has ended and whose store is done; nil when it has left.
     mutating func endStoring(_ token: LoadToken) -> Ended? {
         storing[ObjectIdentifier(token)] = nil

@@ -157,9 +157,15 @@ extension WebImageError {
 extension ImageRequest {
     /// Whether the request chooses a page, a thumbnail, a format or a coder. Another request may then be able to decode
     /// the same bytes.
-    fileprivate var saysHowToDecode: Bool {
+    var saysHowToDecode: Bool {
         let decoding = options.decoding
         return decoding.page != 0 || decoding.usesEmbeddedThumbnail || decoding.formatHint != nil
             || decoding.coder != nil
+    }
+
+    /// Whether the request may be able to decode bytes that are no picture for a request with default options.
+    var decodesMore: Bool {
+        saysHowToDecode || options.decoding.firstFrameOnly || options.decoding.frameLimit != nil
+            || options.decoding.allowsPartial
     }
 }

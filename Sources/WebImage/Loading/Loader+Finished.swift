@@ -20,7 +20,9 @@ extension Loader {
             let cache = caches.front(request.options.caching), let key = try? BytesKey(request, by: token.settings)
         else { return false }
         return beginPreliminary(token, delivery) { [self] in
-            if let response = await finished(cache, request, key, token) { return answer(token, response, delivery) }
+            if let response = await finished(cache, request, key, token) {
+                return answer(token, response, delivery, madeFrom: key.originalKey)
+            }
             join(token, continuingWith: request, delivery)
         }
     }
@@ -37,11 +39,15 @@ extension Loader {
     private func startLook(
         in foreign: ForeignCache, _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
+        // The bytes of a finished picture are not the original's.
         guard request.trustsMemory, !request.options.caching.query.isEmpty, !request.isLocal,
+            request.isPlain || !request.options.includesData,
             let key = try? BytesKey(request, by: token.settings)
         else { return false }
         return beginPreliminary(token, delivery) { [self] in
-            if let response = await found(in: foreign, request, key) { return answer(token, response, delivery) }
+            if let response = await found(in: foreign, request, key) {
+                return answer(token, response, delivery, madeFrom: key.originalKey)
+            }
             join(token, continuingWith: request, delivery)
         }
     }

@@ -40,9 +40,15 @@ extension Loader {
 
     /// The answer, if memory has everything that the request asks for.
     func responseFromMemory(for request: ImageRequest) -> ImageResponse? {
-        guard !request.options.includesData, let image = cachedImage(for: request) else { return nil }
+        guard !request.options.includesData, !mustWaitForStore(request), let image = cachedImage(for: request) else {
+            return nil
+        }
         observer.answered(from: .memory)
         return ImageResponse(image: image, source: .memory)
+    }
+
+    private func mustWaitForStore(_ request: ImageRequest) -> Bool {
+        !request.cachesAsUsual && request.options.caching.waitsForStore && originals.isStoring(request.originalKey)
     }
 
     /// Whether the request may get the picture. A picture that has passed under the current settings is good for every

@@ -61,7 +61,10 @@ final class Loader: Sendable {
         case .ready(let ready): request = ready
         case .mustWait(let known): return startWaiting(token, known, delivery)
         }
-        if asksMemory, answerFromMemory(token, request, delivery) { return }
+        if asksMemory, answerFromMemory(token, request, delivery) {
+            // It may wait for a store.
+            return token.waitsForStore ? arm(request, of: token) : ()
+        }
         if startLookForFinished(token, request, delivery) { return arm(request, of: token) }
         let joined = join(token, request, delivery)
         arm(request, of: token)
@@ -96,7 +99,7 @@ final class Loader: Sendable {
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
         guard !request.options.includesData, let image = cachedImage(for: request) else { return false }
-        answer(token, ImageResponse(image: image, source: .memory), delivery)
+        answer(token, ImageResponse(image: image, source: .memory), delivery, madeFrom: request.originalKey)
         return true
     }
 
@@ -248,12 +251,25 @@ final class Loader: Sendable {
         noteIdle()
     }
 
-    /// Answers a token that waits for no job.
+    /// Answers a token that waits for no job. If its caller waits for stores, the answer comes when those that other loads
+    /// have begun have ended.
     ///
-    /// - Parameter isCounted: whether the metrics count this answer.
+    /// - Parameters:
+    ///   - isCounted: whether the metrics count this answer.
+    ///   - original: the key of the original whose stores some callers wait for; nil: nobody waits.
     func answer(
-        _ token: LoadToken, _ response: ImageResponse, _ delivery: LoadToken.Delivery, isCounted: Bool = true
+        _ token: LoadToken, _ response: ImageResponse, _ delivery: LoadToken.Delivery, isCounted: Bool = true,
+        madeFrom original: CacheKey? = nil
     ) {
+        if let original, token.waitsForStore {
+            guard table.withLock({ $0.beginStoring(token, delivery) }) else { return }
+            return originals.whenStored(original) { [self] in
+                guard let end = table.withLock({ $0.endStoring(token) }) else { return }
+                end.timeout?.cancel()
+                if isCounted { observer.answered(from: response.source) }
+                end.delivery.post(.finished(.success(response)))
+            }
+        }
         let timeout = table.withLock { _ -> ScheduledAction?? in
             if token.hasEnded { return nil }
             token.hasEnded = true

@@ -320,6 +320,9 @@ final class OriginalStore: Sendable {
         try await answer.value()
     }
 
+    /// Whether something that was announced for an original is neither stored nor withdrawn.
+    func isStoring(_ key: CacheKey) -> Bool { state.withLock { $0.pending.values.contains(key) } }
+
     /// Calls `run` once, without locks held, when everything that was announced so far is stored or was withdrawn.
     /// `run` must not block.
     ///

@@ -89,7 +89,7 @@ public import WebImageCore
     private var leftBehind: Playback?
     /// The wait for the current frame in another size.
     private var replacing: Task<Void, Never>?
-    private var presence: AnimationPresence?
+    private var presence: AnimationPresence
 
     /// Whether the frame that is due is shown; false while the player waits until it is decoded. For tests.
     var isSettled: Bool { awaited == nil }
@@ -158,7 +158,7 @@ public import WebImageCore
             hasBegun = false
         }
         if freesWhenStopped {
-            presence?.leave()
+            presence.leave()
             countViewer()
         }
     }
@@ -179,7 +179,7 @@ public import WebImageCore
     public func update(_ image: Image) {
         guard let newer = image.animation, newer.frameCount >= playback.count else { return }
         animation = newer
-        if presence?.isFor(newer) == false { presence = AnimationPresence(newer, isPresent: isViewer) }
+        if !presence.isFor(newer) { presence = AnimationPresence(newer, isPresent: isViewer) }
         learn()
         guard isRunning, awaited == nil, wake == nil || isStarving else { return }
         if isStarving, case .frame = playback.next { deadline = clock.now }
@@ -206,12 +206,12 @@ public import WebImageCore
     ///
     /// - Parameter first: the picture of the animation, which is usually its first frame.
     private func replaceCurrentFrame(first: Image? = nil) {
-        let (animation, index) = (animation, playback.index)
+        let (presence, index) = (presence, playback.index)
         let ready = index == 0 && animation.beginsWithStill ? first : nil
         replacing?.cancel()
         replacing = Task { [weak self, awaited] in
             var frame = ready
-            if frame == nil { frame = try? await animation.frame(at: index) }
+            if frame == nil { frame = try? await presence.frame(at: index) }
             // If the player waits for a frame of the old size, that frame comes first, so that it does not replace this
             // one.
             await awaited?.value
@@ -277,7 +277,7 @@ public import WebImageCore
     /// Whether the player counts as a viewer of the animation, whose decoded frames are then kept.
     private var isViewer: Bool { isVisible || !freesWhenHidden }
 
-    private func countViewer() { isViewer ? presence?.enter() : presence?.leave() }
+    private func countViewer() { isViewer ? presence.enter() : presence.leave() }
 
     // MARK: - Frames
 
@@ -303,7 +303,7 @@ public import WebImageCore
         wake = nil
         guard isRunning else { return }
         learn()
-        if case .frame(let next, _) = playback.next { animation.prepare(next) }
+        if case .frame(let next, _) = playback.next { presence.prepare(next) }
         wake = clock.wake(at: deadline) { [weak self] in self?.frameIsOver() }
     }
 
@@ -356,12 +356,12 @@ public import WebImageCore
         stopWaiting()
         let index = playback.index
         if let frame = animation.keptFrame(at: index) { return show(frame, index, due: due, then: action) }
-        let animation = animation
+        let presence = presence
         leftBehind = before
         awaited = Task { [weak self] in
             let result: Result<Image, WebImageError>
             do throws(WebImageError) {
-                result = .success(try await animation.frame(at: index))
+                result = .success(try await presence.frame(at: index))
             } catch {
                 result = .failure(error)
             }

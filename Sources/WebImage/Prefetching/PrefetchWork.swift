@@ -27,7 +27,7 @@ final class PrefetchWork: Sendable {
         /// them.
         var untold: [PrefetchQueue.ListID: Int] = [:]
         /// The originals and pictures that are being stored, and the loads that wait to store the same.
-        var keeping: [CacheKey: [CancellableAnswer<Void>]] = [:]
+        var keeping: [CacheKey: [WaitForTurn]] = [:]
         /// The lists that have ended, but whose listeners may not have heard of it.
         var ended: [WeakList] = []
 
@@ -255,7 +255,8 @@ final class PrefetchWork: Sendable {
     private func loadIntoMemory(_ request: ImageRequest) async throws(WebImageError) -> PrefetchedItem.Outcome {
         // Of two loads of the same, the second one waits, and finds what the first one has stored.
         let key = request.variantKey
-        try await takeTurn(to: key)
+        let caching = request.options.caching
+        try await takeTurn(to: key, caching)
         let response: ImageResponse
         do throws(WebImageError) {
             response = try await manager.image(for: request)
@@ -268,8 +269,8 @@ final class PrefetchWork: Sendable {
             let error = WebImageError(
                 .cacheMiss, "the picture cannot be kept in memory: its origin, the request or the limit forbids it",
                 location: request.redactedURL)
-            // The waiting loads would load the picture in vain, too.
-            giveTurn(to: key, failing: error)
+            // Waiting loads with the same options would load the picture in vain, too.
+            giveTurn(to: key, failing: (caching, error))
             throw error
         }
         giveTurn(to: key)
@@ -284,7 +285,7 @@ final class PrefetchWork: Sendable {
         try checkPlace(for: request)
         // Of two loads of the same, the second one waits, and finds what the first one has stored.
         let key = request.originalKey
-        try await takeTurn(to: key)
+        try await takeTurn(to: key, request.options.caching)
         defer { giveTurn(to: key) }
         // Not on the network's thread, because a thread that reports one event also reports those that arrive
         // meanwhile.
@@ -305,9 +306,9 @@ final class PrefetchWork: Sendable {
 }
 
 extension PrefetchWork {
-    /// Whether the request has a cache for originals.
+    /// Whether the request has a cache for originals, and stores them.
     private func hasPlace(for request: ImageRequest) -> Bool {
-        !manager.loader.caches.tiers(request.options.caching).isEmpty
+        request.options.caching.storesOriginal && !manager.loader.caches.tiers(request.options.caching).isEmpty
     }
 
     /// Checks that there is a cache for an original from the network, so that it is not transferred in vain.
@@ -320,16 +321,17 @@ extension PrefetchWork {
         guard isRemote, caching.policy.mode != .cacheOnly else { return }
         guard !hasPlace(for: request) || !caching.policy.mode.stores else { return }
         throw WebImageError(
-            .cacheMiss, "there is no disk cache for the original to be loaded into, or the policy forbids it",
+            .cacheMiss, "there is no disk cache for the original to be loaded into, or the request forbids it",
             location: request.redactedURL)
     }
 
     /// Waits until no other load is storing the same original or picture.
-    private func takeTurn(to key: CacheKey) async throws(WebImageError) {
+    private func takeTurn(to key: CacheKey, _ caching: ImageRequest.Caching) async throws(WebImageError) {
         while true {
             let answer = CancellableAnswer<Void>()
+            let wait = WaitForTurn(answer: answer, caching: caching)
             let isMine = state.withLock { state in
-                if state.keeping[key]?.append(answer) != nil { return false }
+                if state.keeping[key]?.append(wait) != nil { return false }
                 state.keeping[key] = []
                 return true
             }
@@ -340,11 +342,25 @@ extension PrefetchWork {
 
     /// Ends a turn.
     ///
-    /// - Parameter error: the error with which the waiting loads fail; nil: they take their turns.
-    private func giveTurn(to key: CacheKey, failing error: WebImageError? = nil) {
-        let waiting = state.withLock { $0.keeping.removeValue(forKey: key) } ?? []
-        for answer in waiting { answer.give(error.map { .failure($0) } ?? .success(())) }
+    /// - Parameter failing: the error with which waiting loads fail that use the caches in the same way. The others take
+    ///   their turns.
+    private func giveTurn(
+        to key: CacheKey, failing: (caching: ImageRequest.Caching, error: WebImageError)? = nil
+    ) {
+        for wait in state.withLock({ $0.keeping.removeValue(forKey: key) }) ?? [] {
+            if let failing, failing.caching == wait.caching {
+                wait.answer.give(.failure(failing.error))
+            } else {
+                wait.answer.give(.success(()))
+            }
+        }
     }
+}
+
+/// A load that waits until another one has stored the same.
+private struct WaitForTurn {
+    let answer: CancellableAnswer<Void>
+    let caching: ImageRequest.Caching
 }
 
 extension PrefetchWork.State {

@@ -30,7 +30,7 @@ extension DiskMetadata {
         let control = response.control
         guard status != nil, !control.noStore, !control.isPrivate else { return nil }
         let isForAll = control.isPublic || control.sharedMaxAge != nil
-        let isSomebodys = response.scope != nil
+        let isSomebodys = response.isOfUser
         if isSomebodys, !isForAll, !control.mustRevalidate { return nil }
         if response.cookies.contains(where: { !$0.value.isEmpty }), !isForAll { return nil }
         guard let lifetime = control.sharedMaxAge else { return most }

@@ -22,6 +22,8 @@ struct DiskTrailer: Equatable {
         /// The SHA-256 of the key, instead of a key that must not be stored.
         case keyDigest = 12
         case typedData = 13
+        /// What a finished picture was made from: width and height (8 bytes each), and a byte that is 1 for a vector picture.
+        case original = 14
     }
 
     /// Nil if only its digest is stored.
@@ -65,6 +67,7 @@ struct DiskTrailer: Equatable {
         out.field(.responseTime, number: metadata.responseTime)
         if let data = metadata.extendedData { out.field(Tag.extendedData.rawValue, data) }
         for data in metadata.typedData { out.field(.typedData, typed: data) }
+        if let original = metadata.original { out.field(.original, original: original) }
         for field in metadata.unknownFields { out.field(field.tag, field.bytes) }
         return out
     }
@@ -134,6 +137,12 @@ extension DiskMetadata {
                 let name = reader.bytes(Int(length)).flatMap(DiskTrailer.text)
             else { return false }
             typedData.append(TypedData(name: name, version: version, bytes: Array(reader.rest)))
+        case .original:
+            guard let width = reader.integer(Int64.self), let height = reader.integer(Int64.self),
+                let isVector = reader.integer(UInt8.self), reader.isAtEnd
+            else { return false }
+            let size = PixelSize(width: Int(width), height: Int(height))
+            original = size.isEmpty ? nil : Original(size: size, isVector: isVector == 1)
         }
         return true
     }
@@ -192,6 +201,14 @@ struct ByteWriter {
         integer(UInt32(clamping: name.count))
         bytes.append(contentsOf: name)
         bytes.append(contentsOf: data.bytes)
+    }
+
+    mutating func field(_ tag: DiskTrailer.Tag, original: DiskMetadata.Original) {
+        integer(tag.rawValue)
+        integer(UInt32(17))
+        integer(Int64(original.size.width))
+        integer(Int64(original.size.height))
+        integer(UInt8(original.isVector ? 1 : 0))
     }
 
     mutating func field(_ tag: DiskTrailer.Tag, pair: DiskMetadata.Field) {

@@ -35,6 +35,15 @@ public struct DiskMetadata: Hashable, Sendable {
         package var bytes: [UInt8]
     }
 
+    /// What a finished picture was made from.
+    package struct Original: Hashable, Sendable {
+        /// Its size as it is shown.
+        package var size: PixelSize
+        package var isVector: Bool
+
+        package init(size: PixelSize, isVector: Bool) { (self.size, self.isVector) = (size, isVector) }
+    }
+
     /// A value of a user's type, with the name and the version of its encoding.
     struct TypedData: Hashable, Sendable {
         var name: String
@@ -63,6 +72,8 @@ public struct DiskMetadata: Hashable, Sendable {
     /// Bytes for the program's own use. For values of your own types, with versions, see ``DiskExtendedData``.
     public var extendedData: [UInt8]?
     var typedData: [TypedData] = []
+    /// Of a finished picture: its original. Nil for originals, and for entries of earlier versions.
+    package var original: Original?
     package var unknownFields: [UnknownField] = []
 
     public init() {}

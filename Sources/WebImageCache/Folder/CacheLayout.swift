@@ -104,6 +104,8 @@ struct CacheLayout: Sendable {
         guard let file = try? files.open(directory + "/CACHEDIR.TAG", .createNew) else { return }
         defer { files.close(file) }
         var text = Self.directoryTag
-        text.withUTF8 { try? files.writeAll(file, UnsafeRawBufferPointer($0), at: 0) }
+        let isWritten = text.withUTF8 { (try? files.writeAll(file, UnsafeRawBufferPointer($0), at: 0)) != nil }
+        // An empty tag would stay for ever.
+        if !isWritten { try? files.remove(directory + "/CACHEDIR.TAG") }
     }
 }

@@ -74,19 +74,19 @@ package final class PartialStore: PartialBodyStore {
     package var statistics: Statistics { state.withLock { $0.statistics } }
 
     /// The size of the files, including room that was taken ahead. Blocks.
-    package var usedBytes: ByteCount { ByteCount(Int(listing().reduce(0) { $0 + $1.bytes })) }
+    package var usedBytes: ByteCount { ByteCount(Int(known().reduce(0) { $0 + $1.bytes })) }
 
     /// Removes unclaimed files that are too old or hold a key that must not be stored, and makes ``mayHave(_:)`` exact.
     /// Blocks.
     package func prepare() {
         removeExpired()
-        let known = Set(listing().map(\.id))
+        let known = Set(known().map(\.id))
         state.withLock { $0.known = known }
     }
 
     /// Removes unclaimed files that are too old or hold a key that must not be stored. Blocks.
     package func removeExpired() {
-        for found in listing() where !isUsable(found.path) { drop(found.id) }
+        for found in known() where !isUsable(found.path) { drop(found.id) }
     }
 
     package func mayHave(_ key: CacheKey) -> Bool { state.withLock { $0.known?.contains(EntryID(key)) ?? true } }
@@ -114,24 +114,44 @@ package final class PartialStore: PartialBodyStore {
     /// Removes a beginning. If it is claimed, its transfer goes on, but can store nothing any more. Blocks.
     ///
     /// - Returns: whether there was one.
+    /// - Throws: as ``removeAll()``.
     @discardableResult
-    package func remove(_ key: CacheKey) -> Bool {
+    package func remove(_ key: CacheKey) throws(WebImageError) -> Bool {
         let id = EntryID(key)
         // Most originals have no beginning.
-        return (try? files.status(at: path(of: id))) != nil && erase(id)
+        guard (try? files.status(at: path(of: id))) != nil else { return false }
+        do throws(FileFault) { return try erase(id) } catch { throw removing(error, path(of: id)) }
     }
 
     /// Removes the beginnings of an original that are for other users or were requested with other header fields, also
     /// claimed ones. They are found only if keys are stored. Blocks.
     ///
     /// - Returns: how many were removed.
-    package func removeOthers(of plain: CacheKey) -> Int {
-        listing().count { found in key(in: found.path)?.addsParts(to: plain) == true && erase(found.id) }
+    /// - Throws: as ``removeAll()``.
+    package func removeOthers(of plain: CacheKey) throws(WebImageError) -> Int {
+        try removeAll { key(in: $0.path)?.addsParts(to: plain) == true }
     }
 
     /// Removes all beginnings, also claimed ones. Blocks.
-    package func removeAll() {
-        for found in listing() { erase(found.id) }
+    ///
+    /// - Throws: `readOnly` or `cacheIO` if one could not be removed, after all others were tried.
+    package func removeAll() throws(WebImageError) { _ = try removeAll { _ in true } }
+
+    private func removeAll(where predicate: (Found) -> Bool) throws(WebImageError) -> Int {
+        var (count, failure) = (0, WebImageError?.none)
+        let all: [Found]
+        do throws(FileFault) { all = try listing() } catch { throw removing(error, directory) }
+        for found in all where predicate(found) {
+            do throws(FileFault) { if try erase(found.id) { count += 1 } } catch {
+                failure = failure ?? removing(error, found.path)
+            }
+        }
+        if let failure { throw failure }
+        return count
+    }
+
+    private func removing(_ fault: FileFault, _ path: String) -> WebImageError {
+        fault.writeError("the beginning of a body cannot be removed", at: path)
     }
 
     // MARK: - Files
@@ -156,9 +176,17 @@ package final class PartialStore: PartialBodyStore {
         return !overflow && age.magnitude < limits.age.wholeSeconds.magnitude
     }
 
-    private func listing() -> [Found] {
-        guard (try? layout.check(files)) != nil else { return [] }
-        let names = (try? files.names(in: directory)) ?? []
+    /// The files, as far as they can be listed.
+    private func known() -> [Found] { (try? listing()) ?? [] }
+
+    private func listing() throws(FileFault) -> [Found] {
+        let names: [String]
+        do throws(FileFault) {
+            try layout.check(files)
+            names = try files.names(in: directory)
+        } catch  where error.isMissing {
+            return []
+        }
         return names.compactMap { name in
             guard name.hasSuffix(Self.suffix), let id = EntryID(name: String(name.dropLast(Self.suffix.count))),
                 let status = try? files.status(at: path(of: id)), status.isRegularFile
@@ -169,12 +197,19 @@ package final class PartialStore: PartialBodyStore {
         }
     }
 
+    /// True for a file that cannot be read now: it may be readable later.
     private func isUsable(_ path: String) -> Bool {
-        guard let file = try? files.open(path, .readOwn) else { return false }
-        defer { files.close(file) }
-        var fixed = [UInt8](repeating: 0, count: PartialFileFormat.fixedHeaderLength)
-        let count = fixed.withUnsafeMutableBytes { try? files.readAll(file, into: $0, at: 0) }
-        guard count == fixed.count, let began = PartialFileFormat.beganAt(fixed), isCurrent(began) else { return false }
+        let fixed: [UInt8]
+        do throws(FileFault) {
+            let file = try files.open(path, .readOwn)
+            defer { files.close(file) }
+            fixed = try files.readAll(file, PartialFileFormat.fixedHeaderLength, at: 0)
+        } catch {
+            return !error.isMissing
+        }
+        guard fixed.count == PartialFileFormat.fixedHeaderLength, let began = PartialFileFormat.beganAt(fixed),
+            isCurrent(began)
+        else { return false }
         return keepsKeys || PartialFileFormat.textLengths(fixed)?.key == EntryID.nameLength
     }
 
@@ -221,13 +256,18 @@ package final class PartialStore: PartialBodyStore {
     private func drop(_ id: EntryID) -> Bool {
         guard let locked = try? openLocked(path(of: id)) else { return false }
         defer { files.closeLocked(locked.file) }
-        return erase(id)
+        return (try? erase(id)) ?? false
     }
 
     /// Removes a file even if it is claimed. The claim's file then has no name any more and ends with the claim.
     @discardableResult
-    private func erase(_ id: EntryID) -> Bool {
-        guard (try? layout.check(files)) != nil, (try? files.remove(path(of: id))) != nil else { return false }
+    private func erase(_ id: EntryID) throws(FileFault) -> Bool {
+        do throws(FileFault) {
+            try layout.check(files)
+            try files.remove(path(of: id))
+        } catch  where error.isMissing {
+            return false
+        }
         state.withLock { state in
             state.known?.remove(id)
             state.statistics.dropped += 1
@@ -258,7 +298,7 @@ package final class PartialStore: PartialBodyStore {
             let turn = try open(directory + "/" + Self.lockName)
             defer { files.closeLocked(turn) }
             guard try files.lock(turn, within: Self.patience) else { return refuse() }
-            let others = listing().filter { $0.path != path }
+            let others = known().filter { $0.path != path }
             var used = others.reduce(0) { $0 + $1.bytes }
             let limit = min(Int64(max(limits.bytes.bytes, 0)), cache?.partialLimit ?? .max)
             let least = FileStatus.blocks(size + bytes)

@@ -28,7 +28,7 @@ extension DiskRoom {
         let hasMore = evictionTurn.withLock { _ in
             let victims = books.withLock { $0.nextVictims(most: Self.evictionStep, at: now) }
             if victims.isEmpty { return false }
-            if unlink(victims) != nil {
+            if (try? unlink(victims)) != nil {
                 tellOthers()
                 return true
             }
@@ -41,8 +41,8 @@ extension DiskRoom {
     /// Removes the files of evicted entries, except those that another cache of the directory has used, which keep that
     /// date. The caller must have the eviction turn.
     /// - Returns: how many were removed; nil if a file could not be removed.
-    func unlink(_ victims: [DiskIndex.Victim]) -> Int? {
-        var (isFine, count) = (true, victims.count)
+    func unlink(_ victims: [DiskIndex.Victim]) throws(FileFault) -> Int {
+        var (failure, count) = (FileFault?.none, victims.count)
         for victim in victims {
             folder.withTurn(of: victim.id) {
                 // The entry was stored or used again since it was chosen, so its file is another one. Caches that only
@@ -61,11 +61,12 @@ extension DiskRoom {
                 } catch {
                     folder.noteRemovalFault(error)
                     books.withLock { $0.didNotEvict(victim) }
-                    isFine = false
+                    failure = failure ?? error
                 }
             }
         }
-        return isFine ? count : nil
+        if let failure { throw failure }
+        return count
     }
 
     /// The record by the victim's file, if it was used or replaced later than this cache knows.
@@ -84,37 +85,40 @@ extension DiskRoom {
 
     /// Evicts the least recently used entries until the cache takes no more than `target`. Blocks.
     /// - Returns: false if a file could not be removed.
-    func trim(to target: Int64) -> Bool {
+    func trim(to target: Int64) throws(FileFault) {
         index.finishScan()
-        let count = evictionTurn.withLock { _ in unlinkAll { $0.takeVictims { $0.remaining > target } } }
-        tellOthers()
-        return count != nil
+        defer { tellOthers() }
+        _ = try evictionTurn.withLock { _ throws(FileFault) in
+            try unlinkAll { $0.takeVictims { $0.remaining > target } }
+        }
     }
 
     /// Removes expired entries, and temporary files of dead processes. Blocks.
-    /// - Returns: how many entries were removed; nil if a file could not be removed.
-    func removeExpired() -> Int? {
+    /// - Returns: how many entries were removed.
+    /// - Throws: if a file could not be removed.
+    func removeExpired() throws(FileFault) -> Int {
         removeOtherExpired()
         index.finishScan()
         learnOfOthers(lists: true)
         let now = folder.clock.wallTime
-        let count = evictionTurn.withLock { _ in unlinkAll { $0.takeExpired(most: .max, at: now) } }
-        tellOthers()
-        return count
+        defer { tellOthers() }
+        return try evictionTurn.withLock { _ throws(FileFault) in
+            try unlinkAll { $0.takeExpired(most: .max, at: now) }
+        }
     }
 
     /// Removes the entries that `next` returns until there are none; a spared one may be returned again with its later
     /// date.
-    /// - Returns: how many were removed; nil if a file could not be removed.
-    private func unlinkAll(_ next: (inout DiskBooks) -> [DiskIndex.Victim]) -> Int? {
+    /// - Returns: how many were removed.
+    /// - Throws: if a file could not be removed.
+    private func unlinkAll(_ next: (inout DiskBooks) -> [DiskIndex.Victim]) throws(FileFault) -> Int {
         books.withLock { $0.ledger.isTrimming = true }
         defer { books.withLock { $0.ledger.isTrimming = false } }
         var count = 0
         while true {
             let victims = books.withLock { next(&$0) }
             if victims.isEmpty { return count }
-            guard let gone = unlink(victims) else { return nil }
-            count += gone
+            count += try unlink(victims)
         }
     }
 
@@ -124,7 +128,7 @@ extension DiskRoom {
             guard let self else { return }
             executor.run(.low) { [weak self] in
                 // Errors are logged; the next time may succeed.
-                _ = self?.removeExpired()
+                _ = try? self?.removeExpired()
                 self?.scheduleMaintenance(every: interval)
             }
         }

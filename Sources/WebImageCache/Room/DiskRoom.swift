@@ -57,7 +57,7 @@ final class DiskRoom: Sendable {
                 switch sharing({ $0.reserve(bytes) }) {
                 case .granted: return true
                 case .evict(let victims):
-                    guard unlink(victims) != nil else { return false }
+                    guard (try? unlink(victims)) != nil else { return false }
                     measureFreeSpace(for: bytes)
                 case .refused:
                     guard !hasLearnt, books.withLock({ $0.maySucceedLater(bytes) }) else { return false }

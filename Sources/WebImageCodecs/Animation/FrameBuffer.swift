@@ -16,38 +16,26 @@ package final class FrameBuffer: FrameSource {
     /// How many frames are decoded ahead of the requested one.
     private static let ahead = 3
 
-    /// How much of its memory a decoder must release.
-    private enum Release: Int {
-        case nothing, spare, all
-    }
-
     private struct State {
         var timeline = AnimationTimeline()
         var beginsWithStill = true
         var encodedByteCount: ByteCount = .zero
         var kept = KeptFrames()
-        /// The memory that the decoder keeps between two frames; changed under the decoder's lock.
-        var workingByteCount = 0
-        /// What the decoder must release of it. The holder of the decoder's lock does so before unlocking.
-        var release = Release.nothing
         var work = FrameWork()
         /// Called when the number of kept bytes changes, until they return false. The same picture may be in several
         /// caches, and under several keys.
         var observers: [KeptBytesObserver: @Sendable () -> Bool] = [:]
         var positions = FramePositions()
-        /// How many players show the animation.
-        var viewers = 0
     }
 
     package let frameSize: PixelSize
     private let frameLayout: PixelLayout
     private let state = Guarded(State())
-    private let decoder: Guarded<DecoderBox>
+    private let decoder: FrameDecoder
     private let finish: Finish
     private let needsFirst: @Sendable () -> Bool
     private let executor: any WorkExecutor
     private let budget: FrameBudget
-    private let deadline: FrameDeadline
     private let frameLimit: Int
 
     /// Returns nil if `makeDecoder` does.
@@ -65,9 +53,6 @@ package final class FrameBuffer: FrameSource {
         makeDecoder: @escaping MakeDecoder, needsFirst: @escaping @Sendable () -> Bool = { false },
         finish: @escaping Finish
     ) throws(WebImageError) {
-        let deadline = FrameDeadline(limit: options.limits.time)
-        var options = options
-        options.checkpoint = { () throws(WebImageError) in try deadline.check() }
         self.frameSize = frameSize
         self.frameLayout = frameLayout
         self.frameLimit = frameLimit ?? .max
@@ -75,9 +60,8 @@ package final class FrameBuffer: FrameSource {
         self.budget = budget
         self.finish = finish
         self.needsFirst = needsFirst
-        self.deadline = deadline
-        guard let first = try makeDecoder(options) else { return nil }
-        decoder = Guarded(DecoderBox(first))
+        guard let decoder = try FrameDecoder(options, makeDecoder) else { return nil }
+        self.decoder = decoder
         budget.add(self)
     }
 
@@ -116,7 +100,6 @@ package final class FrameBuffer: FrameSource {
         if isCut { return }
         var failure: WebImageError?
         let (delays, loopCount, count, beginsWithStill) = withDecoder { decoder in
-            deadline.begin()
             do throws(WebImageError) { try change(decoder) } catch { failure = error }
             return (
                 decoder.storedDelays, decoder.header?.loopCount, decoder.encodedByteCount, decoder.beginsWithStill
@@ -149,7 +132,7 @@ package final class FrameBuffer: FrameSource {
         ByteCount(max(frameSize.pixelCount ?? .max, 1) * frameLayout.bytesPerPixel)
     }
 
-    package var keptByteCount: ByteCount { state.withLock { ByteCount($0.kept.bytes + $0.workingByteCount) } }
+    package var keptByteCount: ByteCount { ByteCount(keptBytes + decoder.keptBytes) }
 
     package func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {
         state.withLock { $0.observers[observer] = action }
@@ -193,7 +176,7 @@ package final class FrameBuffer: FrameSource {
         keptBytesChanged(by: grown)
     }
 
-    package func frame(at index: Int) async throws(WebImageError) -> Image {
+    package func frame(at index: Int, for viewer: AnimationViewer?) async throws(WebImageError) -> Image {
         let count = state.withLock { $0.timeline.delays.count }
         guard (0..<count).contains(index) else {
             throw WebImageError(.unsupportedFeature, "the animation has no frame \(index), but \(count) from 0 on")
@@ -202,7 +185,7 @@ package final class FrameBuffer: FrameSource {
         let (kept, mustStart) = state.withLock { state -> (Image?, Bool) in
             let kept = state.kept.take(index)
             if kept == nil { state.work.add(answer, index) }
-            askAhead(of: index, &state)
+            askAhead(of: index, for: viewer, &state)
             return (kept, state.work.start())
         }
         if mustStart { startWork() }
@@ -215,29 +198,29 @@ package final class FrameBuffer: FrameSource {
         return try await answer.value()
     }
 
-    package func prepare(_ index: Int) {
+    package func prepare(_ index: Int, for viewer: AnimationViewer) {
         let mustStart = state.withLock { state in
             guard state.timeline.delays.indices.contains(index) else { return false }
-            askAhead(of: index, isWanted: !state.kept.has(index), &state)
+            askAhead(of: index, for: viewer, isWanted: !state.kept.has(index), &state)
             return state.work.start()
         }
         if mustStart { startWork() }
     }
 
-    package func addViewer() {
+    package func add(_ viewer: AnimationViewer) {
         let isFirst = state.withLock { state in
-            state.viewers += 1
-            return state.viewers == 1
+            defer { state.positions.add(viewer) }
+            return !state.positions.hasViewers
         }
         if isFirst { budget.note(self, isWatched: true) }
     }
 
-    package func removeViewer(freeing: Bool) {
+    package func remove(_ viewer: AnimationViewer, freeing: Bool) {
         let isLast = state.withLock { state in
-            state.viewers -= 1
+            state.positions.remove(viewer)
             // Frames that are decoded ahead would be for nobody. Those that callers wait for are still decoded.
-            if state.viewers == 0 { state.work.setAhead([]) }
-            return state.viewers == 0
+            if !state.positions.hasViewers { state.work.setAhead([]) }
+            return !state.positions.hasViewers
         }
         guard isLast else { return }
         budget.note(self, isWatched: false)
@@ -253,12 +236,12 @@ package final class FrameBuffer: FrameSource {
         }
     }
 
-    /// Requests the frames after `index` or, when playing backwards, those before it; likewise for other players.
+    /// Requests the frames after `index` or, when playing backwards, those before it; likewise for other viewers.
     ///
     /// - Parameter isWanted: whether that frame is requested, too.
-    private func askAhead(of index: Int, isWanted: Bool = false, _ state: inout State) {
+    private func askAhead(of index: Int, for viewer: AnimationViewer?, isWanted: Bool = false, _ state: inout State) {
         let count = state.timeline.delays.count
-        state.positions.note(index, of: count, viewers: state.viewers, isWanted: isWanted)
+        state.positions.note(index, of: count, for: viewer, isWanted: isWanted)
         let wishes = state.positions.wishes(
             of: count, most: Self.ahead, room: state.kept.room(of: frameByteCount.bytes))
         state.work.setAhead(wishes.filter { !state.kept.has($0) })
@@ -307,19 +290,11 @@ package final class FrameBuffer: FrameSource {
     private func decoded(_ index: Int) throws(WebImageError) -> Image {
         if index > 0, needsFirst() { _ = try decoded(0) }
         var result = Result<PixelBuffer, WebImageError>.failure(.cancelled)
-        let grown = withDecoder { decoder in
-            // Not earlier: another frame may still be decoded.
-            deadline.begin()
+        withDecoder { decoder in
             do throws(WebImageError) { result = .success(try decoder.frame(at: index)) } catch {
                 result = .failure(error)
             }
-            let working = decoder.workingByteCount
-            return state.withLock { state in
-                defer { state.workingByteCount = working }
-                return working - state.workingByteCount
-            }
         }
-        keptBytesChanged(by: grown)
         return try finish(try result.get(), index)
     }
 
@@ -349,66 +324,15 @@ package final class FrameBuffer: FrameSource {
     /// - Parameter keepingPlace: whether the decoder keeps what it needs for the next frame.
     /// - Returns: how many bytes were released at once.
     func giveUpFrames(keepingPlace: Bool) -> Int {
-        let kept = state.withLock { state in
-            state.release = keepingPlace && state.release != .all ? .spare : .all
-            return state.kept.removeAll()
-        }
-        let freed = kept + releaseWorkingMemory()
+        let freed = state.withLock { $0.kept.removeAll() } + decoder.release(keepingPlace: keepingPlace)
         if freed != 0 { tellObservers() }
         return freed
     }
 
-    /// Runs `body` with exclusive use of the decoder, and then releases its memory if that was requested meanwhile.
+    /// Runs `body` with exclusive use of the decoder. May wait for another user.
     private func withDecoder<Result>(_ body: (any AnimationDecoder) -> Result) -> Result {
-        let result = decoder.withLock { body($0.decoder) }
-        keptBytesChanged(by: -releaseWorkingMemory())
+        let (result, growth) = decoder.use(body)
+        keptBytesChanged(by: growth)
         return result
-    }
-
-    /// - Returns: how many bytes were released; 0 if that was not requested, or the decoder is in use: its user then
-    ///   calls this afterwards.
-    private func releaseWorkingMemory() -> Int {
-        guard state.withLock({ $0.release != .nothing }) else { return 0 }
-        return decoder.withLockIfAvailable { box in
-            let release = state.withLock { state in
-                defer { state.release = .nothing }
-                return state.release
-            }
-            switch release {
-            case .nothing: return 0
-            case .spare: box.decoder.releaseSpareMemory()
-            case .all: box.decoder.releaseWorkingMemory()
-            }
-            let left = release == .all ? 0 : box.decoder.workingByteCount
-            return state.withLock { state in
-                defer { state.workingByteCount = left }
-                return state.workingByteCount - left
-            }
-        } ?? 0
-    }
-}
-
-/// Sendable because it is guarded by a lock.
-private struct DecoderBox: @unchecked Sendable {
-    let decoder: any AnimationDecoder
-
-    init(_ decoder: any AnimationDecoder) { self.decoder = decoder }
-}
-
-/// How long the current frame may still be decoded.
-private final class FrameDeadline: Sendable {
-    private let limit: Duration
-    private let end: Guarded<ContinuousClock.Instant>
-
-    init(limit: Duration) {
-        self.limit = limit
-        end = Guarded(.now + limit)
-    }
-
-    func begin() { end.withLock { $0 = .now + limit } }
-
-    func check() throws(WebImageError) {
-        guard ContinuousClock.now > end.withLock({ $0 }) else { return }
-        throw WebImageError(over: .time, "decoding a frame took longer than \(limit.inWords)")
     }
 }

@@ -41,8 +41,13 @@
             _ reader: OpaquePointer, of bytes: some RandomBytes, directory: UInt64, pageCount: Int
         ) throws(WebImageError) {
             defer { wi_tiff_destroy(reader) }
-            guard TIFFPages.valueBytes(in: bytes, directory: directory) <= bytes.count + Self.minMemory else {
+            let values = TIFFPages.values(in: bytes, directory: directory)
+            guard values.byteCount <= bytes.count + Self.minMemory else {
                 throw WebImageError(over: .bytes, "the TIFF's tags share their values", format: .tiff)
+            }
+            if values.lacksColors {
+                throw WebImageError(
+                    .truncatedData, "the TIFF ends before its palette or its colour profile", format: .tiff)
             }
             var info = wi_tiff_info()
             let memory = Self.memory(pixels: options.limits.pixels)

@@ -42,25 +42,39 @@ struct TIFFPages {
         endsEarly = next != 0
     }
 
-    /// The bytes of all values of a page's tags together. libtiff copies each, and several may be at the same place.
-    ///
+    /// The values of a page's tags.
+    struct Values {
+        /// How many bytes they have together. libtiff copies each, and several may be at the same place.
+        var byteCount = 0
+        /// Whether the colours of a palette, or the colour profile, end beyond the file. libtiff ignores them then, and the
+        /// picture would have other colours.
+        var lacksColors = false
+    }
+
+    private static let colorTags = [320, 34675]
+
     /// - Parameter directory: the position of the page's tags; 0: the first page.
-    static func valueBytes(in bytes: some RandomBytes, directory: UInt64) -> Int {
+    static func values(in bytes: some RandomBytes, directory: UInt64) -> Values {
         let file = TIFFNumbers(bytes)
         let first = directory == 0 ? file.firstPage : Int(exactly: directory)
         // libtiff refuses pages with more than 4096 tags.
-        guard let start = first, let entries = file.number(start, file.countBytes), entries <= 4096 else { return 0 }
-        var sum = 0
+        var values = Values()
+        guard let start = first, let entries = file.number(start, file.countBytes), entries <= 4096 else {
+            return values
+        }
         for index in 0..<entries {
             let entry = start + file.countBytes + index * file.entryBytes
             guard let type = file.number(entry + 2, 2), let count = file.number(entry + 4, file.offsetBytes) else {
-                return sum
+                return values
             }
             let (length, isOver) = count.multipliedReportingOverflow(by: typeLengths[type] ?? 1)
             // libtiff ignores values that lie outside of the file.
-            if !isOver, length <= bytes.count { sum += length }
+            if !isOver, length <= bytes.count { values.byteCount += length }
+            guard let tag = file.number(entry, 2), colorTags.contains(tag), length > file.offsetBytes else { continue }
+            let place = file.number(entry + 4 + file.offsetBytes, file.offsetBytes) ?? bytes.count
+            if isOver || length > bytes.count || place > bytes.count - length { values.lacksColors = true }
         }
-        return sum
+        return values
     }
 
     /// TIFF 6.0, section 2, and BigTIFF.

@@ -83,6 +83,7 @@ struct LogSpill: Sendable {
         let isFull = fault.errorNumber == 28 || fault.errorNumber == 122
         return WebImageError(
             isFull ? .noSpace : .cacheIO,
-            "the body is too large for memory, and the temporary file for it could not be written", cause: fault)
+            "the body is too large for memory, and the temporary file for it could not be written: \(SystemErrorText.of(fault.errorNumber))",
+            cause: fault, location: fault.path.isEmpty ? nil : fault.path)
     }
 }

@@ -72,6 +72,9 @@ package final class CacheRequest: Sendable {
     /// Whether the request itself declares its user: the jar's cookies are then ignored.
     var declaresScope: Bool { scope.declared != nil }
 
+    /// Whether the request is sent to servers whose certificates are not verified.
+    var isUnverified: Bool { scope.isUnverified }
+
     /// The names of the fields that identify the user, in lower case.
     var secretNames: Set<String> { Set(scope.isFixed ? [] : scope.secretHeaders.map(\.canonicalName)) }
 

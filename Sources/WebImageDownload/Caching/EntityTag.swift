@@ -1,16 +1,20 @@
 /// An `ETag` (RFC 9110 section 8.8.3).
+///
+/// Some servers send one without quotes, and expect it back like that. It counts as weak: it is good for revalidation only.
 struct EntityTag: Hashable, Sendable {
     let isWeak: Bool
-    /// The text between the quotes.
+    private let isQuoted: Bool
+    /// The text, without quotes.
     let opaque: String
 
     private static let longest = 1024
 
-    private init?(isWeak: Bool, opaque: String) {
+    private init?(isWeak: Bool, isQuoted: Bool = true, opaque: String) {
         // A replacement character stands for bytes that are not UTF-8: such a tag could not be sent back unchanged.
         let isFine = opaque.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "\u{FFFD}" }
         guard isFine, opaque.utf8.count <= Self.longest else { return nil }
         self.isWeak = isWeak
+        self.isQuoted = isQuoted
         self.opaque = opaque
     }
 
@@ -19,10 +23,20 @@ struct EntityTag: Hashable, Sendable {
         guard let text else { return nil }
         var scanner = FieldScanner(text)
         scanner.skipBlanks()
-        guard let tag = Self(from: &scanner) else { return nil }
+        guard let tag = Self(from: &scanner) else {
+            self.init(withoutQuotes: text)
+            return
+        }
         scanner.skipBlanks()
         guard scanner.isAtEnd else { return nil }
         self = tag
+    }
+
+    private init?(withoutQuotes text: String) {
+        let opaque = String(text.trimmingBlanks())
+        let isTag = !opaque.isEmpty && opaque != "*" && !opaque.contains { "\", ".contains($0) }
+        guard isTag, !opaque.lowercased().hasPrefix("w/") else { return nil }
+        self.init(isWeak: true, isQuoted: false, opaque: opaque)
     }
 
     private init?(from scanner: inout FieldScanner) {
@@ -37,7 +51,7 @@ struct EntityTag: Hashable, Sendable {
     }
 
     /// The text for a header field.
-    var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+    var text: String { isQuoted ? (isWeak ? "W/\"" : "\"") + opaque + "\"" : opaque }
 
     /// Whether both are strong and equal: the bytes are the same.
     func stronglyMatches(_ other: EntityTag) -> Bool { !isWeak && self == other }

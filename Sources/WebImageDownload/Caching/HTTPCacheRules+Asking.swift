@@ -11,6 +11,7 @@ extension HTTPCacheRules {
     package func isFor(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
         // An entry that says no-store was not stored by these rules, and is not served by them.
         guard !forbidsStoring(stored.control, status: stored.status), matchesVary(request, stored) else { return false }
+        guard stored.isUnverified == request.isUnverified else { return false }
         if stored.control.isPublic, !namesSecrets(stored, of: request) { return true }
         guard request.knowsScope, stored.scope == scope(of: request) else { return false }
         return request.declaresScope || matchesCookies(request, stored)
@@ -18,13 +19,18 @@ extension HTTPCacheRules {
 
     /// Whether an answer is valid for everybody, whatever they send.
     package func isForAll(_ stored: StoredResponse) -> Bool {
-        guard stored.control.isPublic, stored.vary.isEmpty, case .fields([]) = VaryRule(stored["vary"]) else {
+        guard stored.control.isPublic, !stored.isUnverified, stored.vary.isEmpty,
+            case .fields([]) = VaryRule(stored["vary"])
+        else {
             return false
         }
         return true
     }
 
-    func scope(of request: CacheRequest) -> String? { request.credentialScope.map { digest("scope " + $0) } }
+    func scope(of request: CacheRequest) -> String? {
+        let user = request.credentialScope.map { digest("scope " + $0) }
+        return request.isUnverified ? StoredResponse.unverified + (user ?? "") : user
+    }
 
     private func matchesVary(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
         guard case .fields(let names) = VaryRule(stored["vary"]) else { return false }

@@ -75,8 +75,9 @@ package struct HTTPCacheRules: Sendable {
         let staleness = Int64(0).subtracting(remaining)
         let mayBeStale = !mustAsk && !forbidsStaleness(stored.control) && wishes.minFresh == nil
         if mayBeStale, let most = wishes.maxStale, staleness <= most { return .serve(stored) }
-        if wishes.onlyIfCached { return .fail(Self.miss) }
-        if mayBeStale, wishes.maxAge == nil, staleness < stored.control.staleWhileRevalidate ?? 0 {
+        let mayBeServed = mayBeStale && wishes.maxAge == nil && staleness < stored.control.staleWhileRevalidate ?? 0
+        if wishes.onlyIfCached { return mayBeServed ? .serve(stored) : .fail(Self.miss) }
+        if mayBeServed {
             return .serveAndRevalidate(stored, exchange(.httpRules, request, base: stored, isBackground: true))
         }
         return makeExchange(.httpRules, request, stored)

@@ -16,7 +16,8 @@ package struct StoredResponse: Hashable, Sendable {
     package internal(set) var fields: [Field]
     /// For each field that `Vary` names, the digest of its value in the request; empty if the request had none.
     package var vary: [Field]
-    /// The digest of the user; nil if there was no particular user.
+    /// The digest of the user; nil if there was no particular user. It begins with ``unverified`` if the certificates of
+    /// servers were not verified.
     package var scope: String?
     /// For each request on the way, its place, in the form of ``SentHop/place``, and the digest of the jar's cookies;
     /// empty if there were none. No elements for a request without a jar.
@@ -33,6 +34,13 @@ package struct StoredResponse: Hashable, Sendable {
     /// The ``redirectLifetime`` of redirects that must be followed again each time: they forbid storing, or their
     /// lifetime is over.
     static let mustFollowRedirects: Int64 = -1
+
+    static let unverified = "unverified:"
+
+    /// Whether the answer may come from anybody, because certificates were not verified.
+    var isUnverified: Bool { scope?.hasPrefix(Self.unverified) ?? false }
+    /// Whether the answer is for one user.
+    package var isOfUser: Bool { scope != nil && scope != Self.unverified }
 
     package init(
         status: Int, fields: [Field], vary: [Field] = [], scope: String? = nil, place: String? = nil,

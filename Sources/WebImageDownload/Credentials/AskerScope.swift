@@ -15,6 +15,9 @@ struct AskerScope: Sendable {
     /// The user that a modifier declares: neither the secrets that it sets nor the URL that it sends the request to
     /// count then.
     var ofModifier: String?
+    /// Whether the request is sent to servers whose certificates are not verified. Nobody else gets such an answer, even if it
+    /// is public.
+    var isUnverified = false
 
     /// A text that identifies the user; nil if there is no particular user.
     ///

@@ -20,7 +20,7 @@ enum CredentialScope {
         if options?.value.handlesCookies == true { parts.append("cookies") }
         if let certificate = options?.value.tls?.clientCertificate { parts.append(of(certificate)) }
         // An answer from an unverified server is only for requests that accept unverified servers.
-        if options?.value.tls?.trust == .anyone { parts.append("unverified") }
+        if options?.value.statedTrust == .anyone { parts.append("unverified") }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 

@@ -19,8 +19,15 @@ final class CurlLoop: @unchecked Sendable {
         /// True while the thread sleeps. Only then must it be woken.
         var isSleeping = false
         var hasStopped = false
-        /// The error of transfers that are posted after the loop has stopped.
-        var reason = CurlLoop.shutDown
+        private var hasThread = false
+
+        /// - Returns: whether the caller must start the thread.
+        mutating func takeThread() -> Bool {
+            defer { hasThread = true }
+            return !hasThread
+        }
+
+        mutating func loseThread() { hasThread = false }
     }
 
     private let inbox = Guarded(Inbox())
@@ -46,10 +53,25 @@ final class CurlLoop: @unchecked Sendable {
         options = CurlOptions(certificateBundle: settings.certificateBundle)
         wi_curl_set_multi_number(multi, CURLMOPT_MAXCONNECTS, settings.maxIdleConnections)
         wi_curl_set_multi_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        if startThread(named: "wi-curl", { self.run() }) { return }
-        inbox.withLock { inbox in
-            inbox.hasStopped = true
-            inbox.reason = WebImageError(.shutDown, "the system has no thread left for the network")
+        if inbox.withLock({ $0.takeThread() }) { startThread() }
+    }
+
+    /// Starts the thread. If the system has no thread left, the transfers that wait for it fail, and the next one tries
+    /// again.
+    private func startThread() {
+        if WebImageSystem.startThread(named: "wi-curl", { self.run() }) { return }
+        let waiting = inbox.withLock { inbox in
+            inbox.loseThread()
+            defer { inbox.commands = [] }
+            return inbox.commands
+        }
+        let error = WebImageError(.queueFull, "the system has no thread left for the network")
+        for command in waiting {
+            switch command {
+            case .add(let transfer): transfer.finish(.failure(error))
+            case .stop: stop()
+            case .cancel, .pause, .resume: break
+            }
         }
     }
 
@@ -58,13 +80,14 @@ final class CurlLoop: @unchecked Sendable {
     deinit { curl_multi_cleanup(multi) }
 
     func post(_ command: Command) {
-        let (wake, end) = inbox.withLock { inbox -> (Bool, WebImageError?) in
-            if inbox.hasStopped { return (false, inbox.reason) }
+        let (wake, starts, end) = inbox.withLock { inbox -> (Bool, Bool, WebImageError?) in
+            if inbox.hasStopped { return (false, false, Self.shutDown) }
             inbox.commands.append(command)
             defer { inbox.isSleeping = false }
-            return (inbox.isSleeping, nil)
+            return (inbox.isSleeping, inbox.takeThread(), nil)
         }
         if wake { curl_multi_wakeup(multi) }
+        if starts { startThread() }
         if let end, case .add(let transfer) = command { transfer.finish(.failure(end)) }
     }
 

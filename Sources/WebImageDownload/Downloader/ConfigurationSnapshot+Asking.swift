@@ -22,6 +22,7 @@ extension ConfigurationSnapshot {
         let outgoing = request.prepared?.outgoing
         var scope = AskerScope(declared: options?.value.credentialScope)
         scope.secretHeaders = secretNames
+        scope.isUnverified = options?.value.statedTrust.map { $0 == .anyone } ?? verifiesNobody
         if scope.declared == nil {
             if let own = resolved.credentialScope { scope.parts.append(own) }
             // Two requests with the same user name share an answer only if they have the same secret.

@@ -14,6 +14,8 @@ package final class ConfigurationSnapshot: Sendable {
     let logSettings: ByteLog.Settings
     let bodyLimit: ByteCount
     let decryptor: BodyDecryptor?
+    /// Whether requests without their own trust accept every certificate.
+    let verifiesNobody: Bool
     /// The configuration's secret fields that are sent to image servers.
     let secretNames: [HTTPField.Name]
 
@@ -29,6 +31,7 @@ package final class ConfigurationSnapshot: Sendable {
         settings.directory = configuration.temporaryDirectory
         logSettings = settings
         bodyLimit = configuration.bodyLimit
+        verifiesNobody = configuration.tls.trust == .anyone
         decryptor = configuration.decryptor
         secretNames = configuration.secretHeaders.filter { $0 != .proxyAuthorization }
             .sorted { $0.canonicalName < $1.canonicalName }

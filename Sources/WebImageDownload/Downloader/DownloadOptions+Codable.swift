@@ -19,7 +19,7 @@ extension DownloadOptions: Codable {
                 .option("finishesWhenDrained", \.finishesWhenDrained), .option("authentication", \.authentication),
                 .option("netrcFile", \.netrcFile), .option("credentialScope", \.credentialScope),
                 .option("handlesCookies", \.handlesCookies), .option("tls", \.tls),
-                .option("addressPolicy", \.addressPolicy),
+                .option("trust", \.trust), .option("addressPolicy", \.addressPolicy),
             ], refusal: \.unwritable)
     }
 

@@ -55,6 +55,9 @@ public struct DownloadOptions: Hashable, Sendable {
 
     /// Trust, pinned keys and client certificate of TLS connections. Default nil: the downloader's settings.
     public var tls: TLSPolicy?
+    /// Which certificates TLS connections trust. It replaces only the trust of ``tls`` or, if that is nil, of the downloader's
+    /// settings; pinned keys and client certificate stay. Default nil: no change.
+    public var trust: TLSTrust?
     /// The schemes, hosts, ports and resolved addresses to which the request may go. Default nil: the downloader's
     /// policy (all).
     public var addressPolicy: AddressPolicy?
@@ -87,15 +90,14 @@ public struct DownloadOptions: Hashable, Sendable {
             || loader != nil || addressPolicy?.hasOwnRule == true
     }
 
-    /// Which certificates TLS connections trust. Default: the system's certificate authorities. Setting it does not
-    /// change the rest of ``tls``.
-    public var trust: TLSTrust {
-        get { tls?.trust ?? .system }
-        set {
-            var policy = tls ?? TLSPolicy()
-            policy.trust = newValue
-            tls = policy
-        }
+    /// The trust that these options state; nil: they state none.
+    var statedTrust: TLSTrust? { trust ?? tls?.trust }
+
+    /// The TLS settings of a request with these options, where the downloader has the given ones.
+    func tls(over configured: TLSPolicy) -> TLSPolicy {
+        var policy = tls ?? configured
+        if let trust { policy.trust = trust }
+        return policy
     }
 }
 

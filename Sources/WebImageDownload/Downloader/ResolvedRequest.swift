@@ -30,6 +30,7 @@ package final class ResolvedRequest: Sendable {
         let netrcFile: String?
         let handlesCookies: Bool
         let tls: TLSPolicy?
+        let trust: TLSTrust?
         let addressPolicy: AddressPolicy?
         let bodyLimit: Int?
         let redirectLimit: Int?
@@ -82,7 +83,7 @@ extension ResolvedRequest.Rest {
         let options = changed?.value ?? DownloadOptions()
         let isPlain =
             request.body == nil && options.authentication == .basic && options.netrcFile == nil
-            && !options.handlesCookies && options.tls == nil && options.addressPolicy == nil
+            && !options.handlesCookies && options.tls == nil && options.trust == nil && options.addressPolicy == nil
             && options.bodyLimit == nil && options.redirectLimit == nil
             && options.acceptableStatuses == nil
             && options.acceptableContentTypes == nil && options.credentialProvider == nil
@@ -97,7 +98,7 @@ extension ResolvedRequest.Rest {
         ]
         return Self(
             body: request.body, authentication: options.authentication, netrcFile: options.netrcFile,
-            handlesCookies: options.handlesCookies, tls: options.tls,
+            handlesCookies: options.handlesCookies, tls: options.tls, trust: options.trust,
             addressPolicy: options.addressPolicy,
             bodyLimit: options.bodyLimit?.bytes, redirectLimit: options.redirectLimit,
             statuses: options.acceptableStatuses, contentTypes: options.acceptableContentTypes,

@@ -24,7 +24,7 @@ struct TransferPlan: Sendable {
     /// The URL as the caller gave it.
     var requestedURL: String { resolved.request.url }
     var addressPolicy: AddressPolicy? { options?.value.addressPolicy ?? snapshot.configuration.addressPolicy }
-    var tls: TLSPolicy { options?.value.tls ?? snapshot.configuration.tls }
+    var tls: TLSPolicy { options?.value.tls(over: snapshot.configuration.tls) ?? snapshot.configuration.tls }
     var requestModifier: RequestModifier? { options?.value.requestModifier ?? snapshot.configuration.requestModifier }
     var responseModifier: ResponseModifier? {
         options?.value.responseModifier ?? snapshot.configuration.responseModifier
@@ -98,7 +98,7 @@ struct TransferPlan: Sendable {
         let mayRepeat = isSafe && (options?.value.retry ?? snapshot.configuration.retry).retries > 0
         if sent.mayRepeat != mayRepeat { sent.mayRepeat = mayRepeat }
         if let own = options?.value.deadlines, sent.connectTimeout != own.connect { sent.connectTimeout = own.connect }
-        if let tls = options?.value.tls { sent.tls = tls }
+        if let options, options.value.tls != nil || options.value.trust != nil { sent.tls = tls }
         // The client certificate is for the first origin only; trust and pinned keys apply everywhere.
         if !chain.keepsSecrets, sent.tls.clientCertificate != nil { sent.tls.clientCertificate = nil }
         if let policy = options?.value.addressPolicy { sent.addressPolicy = policy }

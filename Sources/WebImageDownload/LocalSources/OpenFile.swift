@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageSystem
 
 /// A regular file that is read from front to back by one thread at a time.
 final class OpenFile: @unchecked Sendable {
@@ -62,7 +63,9 @@ final class OpenFile: @unchecked Sendable {
         case 2, 20, 36, 40:  // ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP
             WebImageError(.fileNotFound, missing(path), cause: fault, location: path)
         default:
-            WebImageError(.cannotRead, "the system could not open or read the file", cause: fault, location: path)
+            WebImageError(
+                .cannotRead, "the system could not open or read the file: \(SystemErrorText.of(fault.errorNumber))",
+                cause: fault, location: path)
         }
     }
 }

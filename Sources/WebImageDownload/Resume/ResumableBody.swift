@@ -80,7 +80,8 @@ package struct ResumableBody: Sendable {
 
     private static func scope(of request: CacheRequest) -> String? {
         let cookies = request.declaresScope ? nil : request.cookies?("")
-        let parts = [request.credentialScope, cookies.map { "cookies " + $0 }].compactMap { $0 }
+        let unverified = request.isUnverified ? StoredResponse.unverified : nil
+        let parts = [unverified, request.credentialScope, cookies.map { "cookies " + $0 }].compactMap { $0 }
         return parts.isEmpty ? nil : CredentialScope.digest(parts.joined(separator: "\n").utf8)
     }
 

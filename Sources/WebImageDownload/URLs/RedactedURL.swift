@@ -10,6 +10,7 @@ package func redactedURL(_ text: String) -> String {
         return "\(text.prefix { $0 != "," }.prefix(64)),… (\(text.utf8.count) bytes)"
     }
     if let scheme, let cut = textAfterBrokenUser(text, reference) { return redactedURL("\(scheme)://\(cut)") }
+    if let cut = textAfterUserWithoutScheme(text, reference) { return redactedURL(String(cut)) }
     var shown = reference.scheme.map { "\($0):" } ?? ""
     if let authority = reference.authority {
         let start = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority.utf8.index(after: $0) }
@@ -35,6 +36,16 @@ private func textAfterBrokenUser(_ text: Substring, _ reference: URLReference) -
     }
     guard authority.utf8.contains(UInt8(ascii: ":")), Authority(authority) == nil else { return nil }
     return behind
+}
+
+/// Returns what follows user and password in a text without a scheme: `user:password@host/a.jpg`. Nil for paths and names, and
+/// if there is no sign of a password.
+private func textAfterUserWithoutScheme(_ text: Substring, _ reference: URLReference) -> Substring? {
+    guard reference.authority == nil, !reference.path.hasPrefix("/"), !text.hasPrefix("."),
+        let at = text.utf8.lastIndex(of: UInt8(ascii: "@")), text[..<at].utf8.contains(UInt8(ascii: ":"))
+    else { return nil }
+    let behind = text[text.utf8.index(after: at)...]
+    return behind.utf8.contains(UInt8(ascii: "/")) ? behind : nil
 }
 
 /// Parameters that grant access: those of signed URLs at the large stores, and the usual names of tokens.

@@ -10,6 +10,7 @@ package final class ColorConverter: Sendable {
     private enum Work: Sendable {
         case nothing
         case transform(ColorTransform)
+        case matrix(MatrixConverter)
         /// The output of each level of gray. lcms2's own shortcut for gray is a table of few points, which is several
         /// levels off where a curve is steep.
         case grayLevels([UInt16])
@@ -54,6 +55,8 @@ package final class ColorConverter: Sendable {
             work = Self.isNearly(levels, Self.allLevels(layout), layout.bitDepth) ? .nothing : .grayLevels(levels)
         } else if Self.changesNothing(probe) {
             work = .nothing
+        } else if layout == .rgba16, let matrix = source.curveProfile.flatMap(MatrixConverter.init) {
+            work = .matrix(matrix)
         } else {
             guard let transform = ColorTransform(source, layout) else { return nil }
             work = .transform(transform)
@@ -88,6 +91,8 @@ package final class ColorConverter: Sendable {
             switch work {
             case .nothing: return
             case .transform(let transform): transform.apply(to: pixels.row(row), count: pixels.size.width)
+            case .matrix(let matrix):
+                matrix.apply(to: pixels.row(row).assumingMemoryBound(to: UInt16.self), count: pixels.size.width)
             case .tones(let tones): tones.apply(to: pixels.row(row), count: pixels.size.width, layout)
             case .grayLevels(let levels): Self.look(up: levels, pixels.row(row), pixels.size.width, layout)
             }

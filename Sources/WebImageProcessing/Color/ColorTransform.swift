@@ -9,6 +9,9 @@ struct ColorTransform: Sendable {
         case profile([UInt8])
         /// A table for RGB.
         case table(ProfileTable)
+
+        /// The profile, if it consists of curves and a matrix.
+        var curveProfile: CurveProfile? { if case .profile(let bytes) = self { CurveProfile(bytes) } else { nil } }
     }
 
     /// True for a profile of gray pictures: only the red channel is read; the other two should equal it.

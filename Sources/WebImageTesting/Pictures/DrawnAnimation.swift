@@ -35,7 +35,7 @@ package final class DrawnAnimation: FrameSource {
         set {}
     }
     package func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {}
-    package func frame(at index: Int) async throws(WebImageError) -> Image {
+    package func frame(at index: Int, for viewer: AnimationViewer?) async throws(WebImageError) -> Image {
         if let frame = keptFrame(at: index) { return frame }
         throw WebImageError(.unsupportedFeature, "the animation has no frame \(index), but \(frames.count) from 0 on")
     }

@@ -15,6 +15,8 @@ final class FrameBench: Sendable {
     static let workingBytes = 20
 
     let buffer: FrameBuffer
+    /// Somebody who may be made a viewer.
+    let viewer = AnimationViewer()
     let budget: FrameBudget
     let executor = GatedExecutor()
     private let asked = Atomic(0)
@@ -50,10 +52,16 @@ final class FrameBench: Sendable {
         try [UInt8](repeating: 0, count: frames).withUnsafeBytes { try buffer.push($0) }
     }
 
+    func addViewers(_ count: Int) -> [AnimationViewer] {
+        let viewers = (0..<count).map { _ in AnimationViewer() }
+        for viewer in viewers { buffer.add(viewer) }
+        return viewers
+    }
+
     /// Requests a frame, and returns the number in its pixels.
-    func shown(_ index: Int) async throws -> Int {
+    func shown(_ index: Int, for viewer: AnimationViewer? = nil) async throws -> Int {
         asked.add(1, ordering: .relaxed)
-        return try await buffer.frame(at: index).withPixels { Int($0[0]) }
+        return try await buffer.frame(at: index, for: viewer).withPixels { Int($0[0]) }
     }
 
     /// Runs `action` once, within the next decode.

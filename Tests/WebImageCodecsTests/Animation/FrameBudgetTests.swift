@@ -43,17 +43,17 @@ import WebImageTesting
             for index in 0..<4 { _ = try await bench.shown(index) }
             await bench.executor.idle()
         }
-        benches[0].buffer.addViewer()
+        benches[0].buffer.add(benches[0].viewer)
         try await show(benches[0])
         try await show(benches[1])
-        benches[2].buffer.addViewer()
+        benches[2].buffer.add(benches[2].viewer)
         try await show(benches[2])
         // The one that nobody watches was used later than the first.
         #expect(benches.map { $0.buffer.keptByteCount.bytes } == [one, 0, one])
-        benches[1].buffer.addViewer()
+        benches[1].buffer.add(benches[1].viewer)
         try await show(benches[1])
         #expect(benches.map { $0.buffer.keptByteCount.bytes } == [FrameBench.workingBytes, one, one])
-        benches[0].buffer.removeViewer(freeing: true)
+        benches[0].buffer.remove(benches[0].viewer, freeing: true)
         #expect(benches[0].buffer.keptByteCount == .zero)
         // Under memory pressure all is released.
         budget.trim(to: .zero)

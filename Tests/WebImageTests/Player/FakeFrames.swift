@@ -13,7 +13,7 @@ final class FakeFrames: FrameSource {
         var ready: Set<Int> = []
         var waiting: [Int: [CheckedContinuation<Result<Image, WebImageError>, Never>]] = [:]
         var prepared: [Int] = []
-        var viewers = 0
+        var viewers: Set<AnimationViewer> = []
         var freed = 0
     }
 
@@ -60,7 +60,7 @@ final class FakeFrames: FrameSource {
     /// Whether a caller waits for the frame.
     func isAwaited(_ index: Int) -> Bool { state.withLock { $0.waiting[index] != nil } }
     var prepared: [Int] { state.withLock { $0.prepared } }
-    var viewers: Int { state.withLock { $0.viewers } }
+    var viewers: Int { state.withLock { $0.viewers.count } }
     var freed: Int { state.withLock { $0.freed } }
 
     var frameSize: PixelSize { PixelSize(width: 1, height: 1) }
@@ -72,7 +72,7 @@ final class FakeFrames: FrameSource {
         set {}
     }
     func onKeptBytesChange(for observer: KeptBytesObserver, _ action: @escaping @Sendable () -> Bool) {}
-    func frame(at index: Int) async throws(WebImageError) -> Image {
+    func frame(at index: Int, for viewer: AnimationViewer?) async throws(WebImageError) -> Image {
         let result = await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
                 if isInstant || state.ready.contains(index) { return true }
@@ -88,12 +88,12 @@ final class FakeFrames: FrameSource {
     func keptFrame(at index: Int) -> Image? {
         isInstant || state.withLock { $0.ready.contains(index) } ? frame(index) : nil
     }
-    func prepare(_ index: Int) { state.withLock { $0.prepared.append(index) } }
-    func addViewer() { state.withLock { $0.viewers += 1 } }
-    func removeViewer(freeing: Bool) {
+    func prepare(_ index: Int, for viewer: AnimationViewer) { state.withLock { $0.prepared.append(index) } }
+    func add(_ viewer: AnimationViewer) { state.withLock { _ = $0.viewers.insert(viewer) } }
+    func remove(_ viewer: AnimationViewer, freeing: Bool) {
         state.withLock { state in
-            state.viewers -= 1
-            if freeing, state.viewers == 0 { state.freed += 1 }
+            state.viewers.remove(viewer)
+            if freeing, state.viewers.isEmpty { state.freed += 1 }
         }
     }
     func removeKeptFrames() {}
