@@ -30,11 +30,11 @@ struct FetchJob: ListJob {
             if let check {
                 try await keep(request, check, &report)
             } else {
-                var previewError: WebImageError?
-                let response = try await load(request, &previewError)
+                var writer = previews.map { PreviewWriter(folder: $0, input: input, index: index, manager: manager) }
+                let response = try await load(request, &writer)
                 report.take(response)
                 // The picture is written even so.
-                defer { if let previewError, report.status == .ok { report.failPartly(previewError) } }
+                defer { if let failure = writer?.failure, report.status == .ok { report.failPartly(failure) } }
                 trace = traces?.take(response.trace)
                 if response.partialError == nil, !options.changesPicture, !options.allowPartial {
                     // This checks all frames. If the picture is encoded again, the encoder decodes them in any case.
@@ -92,21 +92,16 @@ struct FetchJob: ListJob {
         return request
     }
 
-    /// - Parameter previewError: set if a preview could not be written. No further ones are then written.
     private func load(
-        _ request: ImageRequest, _ previewError: inout WebImageError?
+        _ request: ImageRequest, _ writer: inout PreviewWriter?
     ) async throws(WebImageError) -> ImageResponse {
-        var previewNumber = 0
         var shown: ImageResponse?
         for await event in manager.events(for: request) {
             switch event {
             // A newer picture is waited for.
             case .cached(let response): shown = response
             case .progress(let progress): display.show(progress, of: index)
-            case .preview(let image):
-                previewNumber += 1
-                guard previewError == nil else { continue }
-                do throws(WebImageError) { try await keep(image, number: previewNumber) } catch { previewError = error }
+            case .preview(let image): await writer?.write(image)
             case .finished(.failure(let error)):
                 // With the policy `refresh`, the cached picture is used if the origin cannot be reached.
                 guard let shown, error.leavesCachedPicture else { throw error }
@@ -134,12 +129,6 @@ struct FetchJob: ListJob {
     private var outputFormat: ImageFormat? {
         options.outputFormat
             ?? output.flatMap { PictureEncoding.suffix(of: $0.path) }.flatMap { ImageFormat(fileExtension: $0) }
-    }
-
-    private func keep(_ preview: Image, number: Int) async throws(WebImageError) {
-        guard let previews else { return }
-        let bytes = try await manager.encode(preview, as: .png)
-        try OutputFiles.write(bytes, to: previews.path(ofPreview: number, of: input, at: index))
     }
 
     private func write(

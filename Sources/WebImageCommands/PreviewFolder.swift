@@ -26,3 +26,29 @@ struct PreviewFolder: Sendable {
         }
     }
 }
+
+/// Writes the previews of one input. If one cannot be written, no further ones are tried.
+struct PreviewWriter {
+    let folder: PreviewFolder
+    let input: String
+    let index: Int
+    let manager: ImageManager
+    private var count = 0
+    /// Why a preview could not be written.
+    private(set) var failure: WebImageError?
+
+    init(folder: PreviewFolder, input: String, index: Int, manager: ImageManager) {
+        (self.folder, self.input, self.index, self.manager) = (folder, input, index, manager)
+    }
+
+    mutating func write(_ preview: Image) async {
+        guard failure == nil else { return }
+        count += 1
+        do throws(WebImageError) {
+            let bytes = try await manager.encode(preview, as: .png)
+            try OutputFiles.write(bytes, to: folder.path(ofPreview: count, of: input, at: index))
+        } catch {
+            failure = error
+        }
+    }
+}

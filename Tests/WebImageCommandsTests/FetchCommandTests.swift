@@ -193,19 +193,4 @@ struct FetchCommandTests {
         #expect(!infos.isEmpty)
         #expect(infos.allSatisfy { $0.text("format") == "png" && $0.number("width") == 640 })
     }
-
-    /// The picture was once thrown away with a preview that could not be written.
-    @Test func aPreviewThatCannotBeWrittenCostsNoPicture() async throws {
-        let bench = try CommandBench()
-        let (bytes, gate) = (try Pictures.progressive(), Gate())
-        bench.origin.serve("/a.jpg", .bytes(bytes).with(.hold(gate, at: .byte(bytes.count * 3 / 4))))
-        try PosixFolder.make(bench.path("previews"))
-        try PosixFolder.make(bench.path("previews/a.1.1.png"))
-        async let run = bench.run("fetch", bench.origin.url("/a.jpg"), "--progressive", "previews", "-o", "a.jpg")
-        try await Task.sleep(for: .milliseconds(500))
-        gate.open()
-        let ended = try await run
-        #expect(ended.code == 1 && ended.errors.contains("previews/a.1.1.png"), "\(ended.errors)")
-        #expect(bench.read("a.jpg") == bytes)
-    }
 }

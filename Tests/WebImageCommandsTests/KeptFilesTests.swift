@@ -1,4 +1,5 @@
 import Testing
+import WebImage
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
@@ -91,6 +92,22 @@ struct KeptFilesTests {
         let url = "https://example.com/a.jpg"
         #expect(previews.path(ofPreview: 1, of: url, at: 0) == "\(folder)/a-3.1.1.png")
         #expect(previews.path(ofPreview: 2, of: url, at: 0) == "\(folder)/a.1.2.png")
+    }
+
+    /// The whole picture was once thrown away with a preview that could not be written.
+    @Test func aPreviewThatCannotBeWrittenIsOnlyNoted() async throws {
+        let bench = try CommandBench()
+        let folder = bench.path("d")
+        for path in [folder, "\(folder)/a.1.2.png"] { try PosixFolder.make(path) }
+        var writer = PreviewWriter(
+            folder: try PreviewFolder(folder, inputs: InputFiles([], list: nil), outputs: []),
+            input: "https://example.com/a.jpg", index: 0, manager: ImageManager())
+        let picture = try await Image(data: try Pictures.png())
+        await writer.write(picture)
+        #expect(writer.failure == nil)
+        for _ in 0..<2 { await writer.write(picture) }
+        #expect(writer.failure?.location?.hasSuffix("a.1.2.png") == true)
+        #expect(bench.names(in: "d") == ["a.1.1.png", "a.1.2.png"])
     }
 }
 
