@@ -320,7 +320,8 @@ import WebImageTesting
         #expect(await bench.transport.waitForCancels(url))
         #expect(await eventually { bench.manager.runningLoads == 0 })
         gate.open()
-        // The next one begins anew.
+        // The next one begins anew, once the task of the first has noticed its end.
+        #expect(await eventually { bench.manager.loader.table.withLock { $0.revalidated.isEmpty } })
         #expect(try await bench.manager.data(for: request) == picture)
         #expect(await bench.transport.waitForHits(url, 3))
     }

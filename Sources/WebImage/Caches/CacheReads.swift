@@ -45,6 +45,8 @@ final class CacheReads: Sendable {
         /// Set when the picture was removed or replaced. Callers that already wait still get it, but it is not stored
         /// in memory.
         var isOutdated = false
+        /// Set for a finished picture whose original has an unknown size. It is not compared to other sizes.
+        var isOfUnknownSize = false
         let isAbandoned = Atomic(false)
         /// The highest priority of all callers.
         var priority: LoadPriority
@@ -230,7 +232,7 @@ final class CacheReads: Sendable {
             {
                 memory.keep(
                     found.image, for: read.key.variant, lifetime: disk.lifetime(of: found.metadata),
-                    variant: read.request.variant(of: found.image))
+                    variant: read.isOfUnknownSize ? nil : read.request.variant(of: found.image))
             }
             state.close(read)
             state.running[ObjectIdentifier(read)] = nil

@@ -40,6 +40,9 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> EntryDecode { self }
 
     func finish(_ order: EntryDecode, _ result: Result<DecodedPicture, WebImageError>) {
+        let original = isFinished ? entry.metadata.original : nil
+        // Entries of pictures that were drawn, and of earlier versions, do not tell.
+        read.isOfUnknownSize = isFinished && original == nil
         reads.end(
             read,
             result.map { picture in
@@ -47,7 +50,7 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
                 let record =
                     entry.metadata.status == nil
                     ? nil : reads.answers.record(of: read.key.original, entry.metadata.storedResponse)
-                let image = isFinished ? picture.image.asMade(from: entry.metadata.original) : picture.image
+                let image = original.map { picture.image.asMade(from: $0) } ?? picture.image
                 return CachedImage(
                     image: image.with(origin: record), source: .disk,
                     data: read.key.includesData ? entry.body : nil, metadata: entry.metadata)
@@ -60,11 +63,8 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
 extension Image {
     /// A finished picture whose header tells the original's size, and not its own, by which larger sizes would seem to be
     /// equal to it.
-    ///
-    /// - Parameter original: nil if it is not known. The picture then has no header, and is compared to no other size.
-    fileprivate func asMade(from original: DiskMetadata.Original?) -> Image {
+    fileprivate func asMade(from original: DiskMetadata.Original) -> Image {
         with { info in
-            guard let original else { return info.header = nil }
             info.header?.size = original.size
             info.header?.orientation = .up
             info.header?.isVector = original.isVector

@@ -99,7 +99,9 @@ final class Loader: Sendable {
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
         guard !request.options.includesData, let image = cachedImage(for: request) else { return false }
-        answer(token, ImageResponse(image: image, source: .memory), delivery, madeFrom: request.originalKey)
+        // The key is made only if it is needed, because a hit needs no other part of the URL.
+        let original = token.waitsForStore ? request.originalKey : nil
+        answer(token, ImageResponse(image: image, source: .memory), delivery, madeFrom: original)
         return true
     }
 
