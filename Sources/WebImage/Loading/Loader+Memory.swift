@@ -118,6 +118,19 @@ extension Loader {
         return table.withLock { _ in job.pixelJobs.isEmpty }
     }
 
+    /// Answers a new job from memory, if another job for the same picture has ended since memory was asked. The picture
+    /// would otherwise be loaded twice.
+    ///
+    /// - Returns: true if no waiters are left.
+    func wasAnsweredMeanwhile(_ job: BytesJob) -> Bool {
+        for pixelJob in table.withLock({ _ in job.pixelJobs.filter { !$0.wantsData } }) {
+            let request = pixelJob.request
+            guard request.trustsMemory, let image = remembered(request), isGood(image, for: request) else { continue }
+            finish(pixelJob, .success(ImageResponse(image: image, source: .memory)))
+        }
+        return table.withLock { _ in job.pixelJobs.isEmpty }
+    }
+
     /// The answer in memory for the job's bytes.
     func remembered(_ job: BytesJob) -> AnswerRecord? {
         for pixelJob in table.withLock({ _ in job.pixelJobs }) {

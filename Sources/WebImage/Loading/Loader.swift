@@ -122,7 +122,7 @@ final class Loader: Sendable {
         switch joined {
         case .refused(let error): delivery.post(.finished(.failure(error)))
         case .makesSteps(let job, let basis): makeSteps(of: job, basis)
-        case .opensBytes(let job): search(for: job)
+        case .opensBytes(let job): if !wasAnsweredMeanwhile(job) { search(for: job) }
         case .startsSession(let job, let bytes):
             observer.joined()
             updatePriority(of: job)
