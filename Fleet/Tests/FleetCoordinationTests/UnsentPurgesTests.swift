@@ -52,6 +52,8 @@ import Testing
         while !first.isInTouch { await Task.yield() }
         let begun = first.stamp
         reading.cancel()
+        // It could still learn of the second one's purges.
+        await reading.value
 
         let now = 4_000_000_000_000
         let second = try fleet(server, wall: now)
