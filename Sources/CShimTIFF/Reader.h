@@ -55,6 +55,16 @@ struct wi_tiff_reader {
     uint64_t directory;
 };
 
+/// Opens the file, or opens it again, and goes to its directory.
+int wi_tiff_open_file(wi_tiff_reader *reader);
+/// The result for a failed call of libtiff.
+int wi_tiff_failure(const wi_tiff_reader *reader);
+/// Sets the message, and returns the result for what cannot be shown.
+int wi_tiff_refuse(wi_tiff_reader *reader, const char *message);
+/// What the samples mean: without the tag, what libtiff's RGBA reader takes them for.
+uint16_t wi_tiff_photometric(const wi_tiff_reader *reader);
+/// Whether its samples are logarithms of light.
+int wi_tiff_is_light(const wi_tiff_reader *reader);
 /// Makes libtiff open the bytes from their beginning; `tiff` is NULL if they are not a TIFF. Returns 0 without memory.
 int wi_tiff_open_source(wi_tiff_reader *reader);
 /// Shortens the stated lengths of strips and tiles that would end beyond the file. Some writers state too great lengths, and

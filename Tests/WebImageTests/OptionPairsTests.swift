@@ -31,6 +31,13 @@ import WebImageTesting
         try await bench.manager.image(for: request).source
     }
 
+    /// A request whose finished picture is stored on disk, too.
+    private func keptOnDisk(width: Int) -> ImageRequest {
+        var request = ImageRequest(url, size: TargetSize(width: width))
+        request.caching.store = .all
+        return request
+    }
+
     // MARK: Finished pictures on disk
 
     /// A finished picture was once taken for the whole of its original, of which a larger size has no more pixels.
@@ -44,10 +51,7 @@ import WebImageTesting
             if isVector { bench.answer(url, with: svg, type: "image/svg+xml") }
             return bench
         }
-        let small = ImageRequest(url) {
-            $0.size = TargetSize(width: 16)
-            $0.caching.store = .all
-        }
+        let small = keptOnDisk(width: 16)
         let first = bench()
         _ = try await first.manager.image(for: small)
         await first.manager.finishStores()
@@ -75,10 +79,7 @@ import WebImageTesting
             bench.answer(url, with: body, type: "image/png")
             return bench
         }
-        var request = ImageRequest(url) {
-            $0.size = TargetSize(width: 10)
-            $0.caching.store = .all
-        }
+        var request = keptOnDisk(width: 10)
         let bench = makeBench()
         _ = try await bench.manager.image(for: request)
         await bench.manager.finishStores()
@@ -161,11 +162,8 @@ import WebImageTesting
     /// The original was once transferred for a disk on which the request stores none.
     @Test func aPrefetchThatStoresNoOriginalMakesItsPicture() async throws {
         let bench = makeBench()
-        let request = ImageRequest(url) {
-            $0.size = TargetSize(width: 16)
-            $0.caching.store = .all
-            $0.caching.storesOriginal = false
-        }
+        var request = keptOnDisk(width: 16)
+        request.caching.storesOriginal = false
         let end = await ImagePrefetcher(manager: bench.manager).prefetch([request]).finished()
         #expect(end.loaded == 1 && bench.transport.hits(url) == 1)
         await bench.manager.finishStores()
@@ -188,18 +186,15 @@ import WebImageTesting
 
     /// A request with a format hint was once blocked by the failure of one without.
     @Test func bytesThatWereNoPictureMayBeOneForAnotherRequest() async throws {
-        let bench = TestBench()
-        let manager = ImageManager(
-            ImageManager.Configuration(), coders: CoderRegistry([WhiteCoder()]), transport: bench.transport,
-            clock: SystemClock.shared, files: PosixFileSystem())
+        let bench = TestBench(coders: CoderRegistry([WhiteCoder()]))
         bench.answer(url, with: [1, 2, 3])
         var request = ImageRequest(url)
         request.caching.policy = .noStore
-        await #expect(throws: WebImageError.self) { try await manager.image(for: request) }
-        let blocked = await #expect(throws: WebImageError.self) { try await manager.image(for: request) }
+        await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        let blocked = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect(blocked?.code == .blockedURL)
         request.decoding.formatHint = ImageFormat(rawValue: "white")
-        #expect(try await manager.image(for: request).image.size.width == 2)
+        #expect(try await bench.manager.image(for: request).image.size.width == 2)
     }
 
     // MARK: Trust

@@ -397,14 +397,11 @@ import WebImageTesting
     // MARK: Headers
 
     @Test func aFormatHintIsUsedForDetails() async throws {
-        let bench = TestBench()
-        let manager = ImageManager(
-            ImageManager.Configuration(), coders: CoderRegistry([WhiteCoder()]), transport: bench.transport,
-            clock: SystemClock.shared, files: PosixFileSystem())
+        let bench = TestBench(coders: CoderRegistry([WhiteCoder()]))
         bench.answer(url, with: [1, 2, 3])
         var request = ImageRequest(url)
         request.caching.policy = .noStore
         request.decoding.formatHint = ImageFormat(rawValue: "white")
-        #expect(try await manager.details(for: request).header.size.width == 2)
+        #expect(try await bench.manager.details(for: request).header.size.width == 2)
     }
 }

@@ -14,7 +14,7 @@ struct TestBench {
     ///   - change: changes the configuration before the manager is made.
     init(
         disk directory: String? = nil, clock: any LoadClock = SystemClock.shared,
-        files: any FileSystem = PosixFileSystem(),
+        files: any FileSystem = PosixFileSystem(), coders: CoderRegistry = .standard,
         change: (inout ImageManager.Configuration) -> Void = { _ in }
     ) {
         var configuration = ImageManager.Configuration()
@@ -29,7 +29,7 @@ struct TestBench {
         configuration.download.circuit = nil
         change(&configuration)
         manager = ImageManager(
-            configuration, coders: .standard, transport: transport, clock: clock, files: files)
+            configuration, coders: coders, transport: transport, clock: clock, files: files)
     }
 
     /// Makes the origin answer requests for a URL with status 200 and these bytes.

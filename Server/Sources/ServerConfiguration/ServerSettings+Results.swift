@@ -19,20 +19,6 @@ extension ServerSettings {
         return Base64URL.encode(Digest.sha256(Array(texts.joined(separator: ";").utf8)))
     }
 
-    /// Identifies the settings that say from where a source may be loaded; empty for the defaults. What was loaded under other
-    /// settings is no longer found: not what a server may load no longer, nor what came from a server that was not verified.
-    ///
-    /// `s3:` sources are left out: they are the same wherever the storage is.
-    public func accessName(of source: String) -> String {
-        if source.hasPrefix("local:") { return localRoot ?? "" }
-        guard source.hasPrefix("http") else { return "" }
-        let allowed = [
-            ("loopback", allowsLoopback), ("link-local", allowsLinkLocal), ("private", allowsPrivate),
-            ("unverified", ignoresTLS),
-        ]
-        return allowed.filter(\.1).map(\.0).joined(separator: " ")
-    }
-
     /// The same text for the same value in every process, although the order of sets differs.
     private static func text(_ value: Any) -> String {
         switch value {

@@ -94,7 +94,7 @@ struct ManagerMaking {
     }
 
     private static func problem(_ directory: String, _ use: Int32, _ consequence: String) -> String? {
-        let isFile = access(directory, F_OK) == 0 && access(directory + "/", F_OK) != 0 && errno == ENOTDIR
+        let isFile = access(directory, F_OK) == 0 && !isFolder(directory)
         let problem = isFile ? "\(directory) is not a folder" : fileProblem(directory, use | X_OK)
         return problem.map { "\(consequence) (\($0))" }
     }
@@ -104,7 +104,7 @@ struct ManagerMaking {
         access(path, use) == 0 ? nil : "\(path): \(String(cString: strerror(errno)))"
     }
 
-    static func isFolder(_ path: String) -> Bool { access(path, F_OK) == 0 && access(path + "/.", F_OK) == 0 }
+    static func isFolder(_ path: String) -> Bool { access(path + "/", F_OK) == 0 }
 
     static func resultDisk(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
         disk(settings, "results", ByteCount(settings.resultCacheBytes), logger).map { DiskCache($0) }

@@ -33,7 +33,6 @@ struct RequestRecord: Sendable {
         cost = found.cost
         format = found.result.fileExtension
         bytesIn = found.cost?.sourceBytes ?? 0
-        asksOrigin = found.cost?.fetch != nil || found.cost?.sourceBytes != nil
         sourceHost = host
     }
 

@@ -71,10 +71,6 @@ public final class ServerMetrics: Sendable {
 
     /// Counts what origins were asked for and have sent: transfers, so that requests with a common one count once, and
     /// renewals count, too.
-    func follow(_ events: DownloadEvents) async {
-        for await event in events { count(event) }
-    }
-
     func count(_ event: DownloadEvent) {
         func end(_ counts: inout Counts, _ outcome: String, bytes: Int? = nil) {
             let known = counts.transfers.removeValue(forKey: event.transfer) ?? 0
@@ -193,5 +189,9 @@ struct TransferCounting: Service {
     let metrics: ServerMetrics
     let events: DownloadEvents
 
-    func run() async throws { await cancelWhenGracefulShutdown { await metrics.follow(events) } }
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await event in events { metrics.count(event) }
+        }
+    }
 }

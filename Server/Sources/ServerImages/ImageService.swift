@@ -80,8 +80,7 @@ public final class ImageService: Sendable {
 
     /// The source, with the settings that say from where it may be loaded.
     func sourceName(_ url: URLGrammar.ParsedURL) -> String {
-        let access = settings.accessName(of: url.source)
-        return access.isEmpty ? url.sourceName : "\(url.sourceName)\naccess \(access)"
+        url.sourceName + SourceRequest.access(to: url.source, settings)
     }
 
     /// How many requests are waiting for results that are being made.

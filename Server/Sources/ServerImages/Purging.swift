@@ -302,6 +302,8 @@ public final class Purging: Sendable {
                 // Another process may use the same folder while this server replaces it, or is replaced.
                 if let stored = try await file.read(Self.key) {
                     book.merge(PurgeTable(text: String(decoding: stored.body, as: UTF8.self)))
+                    // The stored ones may be those that were just forgotten, because there were too many.
+                    book.trim(to: Self.maxPurges)
                 }
                 try await file.store(Self.key, Array(book.text.utf8), DiskMetadata())
             }

@@ -35,10 +35,10 @@ public enum SourceRequest {
             }
         }
         guard source.hasPrefix(s3Scheme) else {
-            let access = settings.accessName(of: source)
+            let access = access(to: source, settings)
             return ImageRequest(source) {
                 change(&$0)
-                if !access.isEmpty { $0.caching.key = "\(source)\naccess \(access)" }
+                if !access.isEmpty { $0.caching.key = source + access }
                 if let cookies { $0.http.headers[.cookie] = cookies }
                 if let marks = SourceLoop.marks { $0.http.headers[SourceLoop.field] = marks }
                 if let modifier = modifier(settings) { $0.http.requestModifier = modifier }
@@ -59,6 +59,22 @@ public enum SourceRequest {
             $0.http.requestModifier =
                 credentials.map { signing(request, $0, now) } ?? .changing(name: "s3 unsigned") { _ in }
         }
+    }
+
+    /// What is added to a source's name in the keys of what is made of it: the settings that say from where it may be loaded;
+    /// empty for the defaults. What was loaded under other settings is no longer found: not what a server may load no longer,
+    /// nor what came from a server that was not verified.
+    ///
+    /// `s3:` sources are left out: they are the same wherever the storage is.
+    static func access(to source: String, _ settings: ServerSettings) -> String {
+        if LocalFiles.has(source) { return "\naccess \(settings.localRoot ?? "")" }
+        guard source.hasPrefix("http") else { return "" }
+        let allowed = [
+            ("loopback", settings.allowsLoopback), ("link-local", settings.allowsLinkLocal),
+            ("private", settings.allowsPrivate), ("unverified", settings.ignoresTLS),
+        ]
+        let names = allowed.filter(\.1).map(\.0)
+        return names.isEmpty ? "" : "\naccess \(names.joined(separator: " "))"
     }
 
     /// Checks that sources of this kind are served; called even if the result is cached.

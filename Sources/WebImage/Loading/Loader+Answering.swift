@@ -104,9 +104,7 @@ extension Loader {
             if end.token.waitsForStore, result.isSuccess, let job {
                 // Only for this original's stores, but also for those that other loads have begun: its bytes may have
                 // come from such a load.
-                originals.whenStored(job.key.originalKey) { [own] in
-                    guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
-                    end.timeout?.cancel()
+                whenStored(job.key.originalKey, end.token) { [own] end in
                     var own = own
                     if let outcome = job.keeper.outcome { own = own.map { $0.stored(outcome) } }
                     end.delivery.post(.finished(own))
@@ -118,6 +116,47 @@ extension Loader {
         }
         observer.finished(result, waiters: ended.count)
         noteIdle()
+    }
+
+    /// Answers a token that waits for no job. If its caller waits for stores, the answer comes when those that other loads
+    /// have begun have ended.
+    ///
+    /// - Parameters:
+    ///   - isCounted: whether the metrics count this answer.
+    ///   - original: the key of the original whose stores some callers wait for; nil: nobody waits.
+    func answer(
+        _ token: LoadToken, _ response: ImageResponse, _ delivery: LoadToken.Delivery, isCounted: Bool = true,
+        madeFrom original: CacheKey? = nil
+    ) {
+        if let original, token.waitsForStore {
+            guard table.withLock({ $0.beginStoring(token, delivery) }) else { return }
+            return whenStored(original, token) { [self] end in
+                if isCounted { observer.answered(from: response.source) }
+                end.delivery.post(.finished(.success(response)))
+            }
+        }
+        let timeout = table.withLock { _ -> ScheduledAction?? in
+            if token.hasEnded { return nil }
+            token.hasEnded = true
+            token.delivery = nil
+            token.preliminary = nil
+            return .some(token.timeout)
+        }
+        guard let timeout else { return }
+        timeout?.cancel()
+        if isCounted { observer.answered(from: response.source) }
+        delivery.post(.finished(.success(response)))
+    }
+
+    /// Ends the wait of a token when the stores of an original have ended, unless its caller has left by then.
+    private func whenStored(
+        _ original: CacheKey, _ token: LoadToken, _ then: @escaping @Sendable (LoadTable.Ended) -> Void
+    ) {
+        originals.whenStored(original) { [self] in
+            guard let end = table.withLock({ $0.endStoring(token) }) else { return }
+            end.timeout?.cancel()
+            then(end)
+        }
     }
 
     /// The record of a failed load, for its trace.

@@ -123,12 +123,10 @@ extension Loader {
     ///
     /// - Returns: true if no waiters are left.
     func wasAnsweredMeanwhile(_ job: BytesJob) -> Bool {
-        for pixelJob in table.withLock({ _ in job.pixelJobs.filter { !$0.wantsData } }) {
-            let request = pixelJob.request
-            guard request.trustsMemory, let image = remembered(request), isGood(image, for: request) else { continue }
-            finish(pixelJob, .success(ImageResponse(image: image, source: .memory)))
+        answerFromMemory(job, isProvisional: false) { request in
+            guard request.trustsMemory, let image = remembered(request), isGood(image, for: request) else { return nil }
+            return image
         }
-        return table.withLock { _ in job.pixelJobs.isEmpty }
     }
 
     /// The answer in memory for the job's bytes.
@@ -154,10 +152,18 @@ extension Loader {
 
     /// Like ``BytesSeeker/answerFromMemory(_:isProvisional:)``.
     func answerFromMemory(_ job: BytesJob, _ body: StoredResponse?, isProvisional: Bool) -> Bool {
+        answerFromMemory(job, isProvisional: isProvisional) { remembered($0, of: body) }
+    }
+
+    /// Answers the waiters for whose request there is a picture.
+    ///
+    /// - Returns: true if no waiters are left.
+    private func answerFromMemory(
+        _ job: BytesJob, isProvisional: Bool, _ picture: (ImageRequest) -> Image?
+    ) -> Bool {
         for pixelJob in table.withLock({ _ in job.pixelJobs.filter { !$0.wantsData } }) {
-            guard let image = remembered(pixelJob.request, of: body) else { continue }
-            let response = ImageResponse(image: image, source: .memory)
-            finish(pixelJob, .success(response), isProvisional: isProvisional)
+            guard let image = picture(pixelJob.request) else { continue }
+            finish(pixelJob, .success(ImageResponse(image: image, source: .memory)), isProvisional: isProvisional)
         }
         return table.withLock { _ in job.pixelJobs.isEmpty }
     }

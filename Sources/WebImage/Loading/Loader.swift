@@ -253,38 +253,6 @@ final class Loader: Sendable {
         noteIdle()
     }
 
-    /// Answers a token that waits for no job. If its caller waits for stores, the answer comes when those that other loads
-    /// have begun have ended.
-    ///
-    /// - Parameters:
-    ///   - isCounted: whether the metrics count this answer.
-    ///   - original: the key of the original whose stores some callers wait for; nil: nobody waits.
-    func answer(
-        _ token: LoadToken, _ response: ImageResponse, _ delivery: LoadToken.Delivery, isCounted: Bool = true,
-        madeFrom original: CacheKey? = nil
-    ) {
-        if let original, token.waitsForStore {
-            guard table.withLock({ $0.beginStoring(token, delivery) }) else { return }
-            return originals.whenStored(original) { [self] in
-                guard let end = table.withLock({ $0.endStoring(token) }) else { return }
-                end.timeout?.cancel()
-                if isCounted { observer.answered(from: response.source) }
-                end.delivery.post(.finished(.success(response)))
-            }
-        }
-        let timeout = table.withLock { _ -> ScheduledAction?? in
-            if token.hasEnded { return nil }
-            token.hasEnded = true
-            token.delivery = nil
-            token.preliminary = nil
-            return .some(token.timeout)
-        }
-        guard let timeout else { return }
-        timeout?.cancel()
-        if isCounted { observer.answered(from: response.source) }
-        delivery.post(.finished(.success(response)))
-    }
-
     /// Returns when no load runs any more, or at `end`.
     func idle(until end: Duration) async {
         let answer = CancellableAnswer<Void>()

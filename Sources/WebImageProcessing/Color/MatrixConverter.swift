@@ -1,14 +1,6 @@
 import CSysLCMS2
 import WebImageCore
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Converts pixels of 16 bits a channel from a profile of curves and a matrix to sRGB. Immutable; any thread may use it.
 ///
 /// lcms2 is exact for such pixels only without its optimization, and then takes several times as long; with it, saturated
@@ -19,12 +11,7 @@ final class MatrixConverter: Sendable {
     /// The linear sRGB light that each channel adds at each step of its value, first all of red. The curves are as smooth
     /// between two steps as 16 bits can tell.
     private let light: [SIMD4<Float>]
-    /// sRGB's values, 0 to 65535, by the square root of light.
-    private static let values: [Float] = (0...steps).map { step in
-        let root = Double(step) / Double(steps)
-        let light = root * root
-        return Float((light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055) * 65_535)
-    }
+    private let coded = FloatTable.sRGB
 
     /// - Returns: nil for a profile of gray, and without memory.
     init?(_ profile: CurveProfile) {
@@ -82,23 +69,15 @@ final class MatrixConverter: Sendable {
     /// Converts `count` straight or opaque pixels in place; alpha stays as it is.
     func apply(to pixels: UnsafeMutablePointer<UInt16>, count: Int) {
         light.withUnsafeBufferPointer { light in
-            Self.values.withUnsafeBufferPointer { values in
-                for pixel in stride(from: 0, to: count * 4, by: 4) {
-                    var color = SIMD4<Float>()
-                    for channel in 0..<3 {
-                        let exact = Float(pixels[pixel + channel]) * (Float(Self.steps) / 65_535)
-                        let step = min(Int(exact), Self.steps - 1)
-                        let place = channel * (Self.steps + 1) + step
-                        color += light[place] + (light[place + 1] - light[place]) * (exact - Float(step))
-                    }
-                    let roots = color.clamped(lowerBound: .zero, upperBound: .one).squareRoot() * Float(Self.steps)
-                    for channel in 0..<3 {
-                        let step = min(Int(roots[channel]), Self.steps - 1)
-                        let rest = roots[channel] - Float(step)
-                        pixels[pixel + channel] = UInt16(
-                            values[step] + (values[step + 1] - values[step]) * rest + 0.5)
-                    }
+            for pixel in stride(from: 0, to: count * 4, by: 4) {
+                var color = SIMD4<Float>()
+                for channel in 0..<3 {
+                    let exact = Float(pixels[pixel + channel]) * (Float(Self.steps) / 65_535)
+                    let step = min(Int(exact), Self.steps - 1)
+                    let place = channel * (Self.steps + 1) + step
+                    color += light[place] + (light[place + 1] - light[place]) * (exact - Float(step))
                 }
+                for channel in 0..<3 { pixels[pixel + channel] = UInt16(coded[color[channel]] * 65_535 + 0.5) }
             }
         }
     }

@@ -26,11 +26,10 @@ struct LightnessSharpening: Sendable {
     private static let toBlue = SIMD3<Float>(0.0557 * 0.95047, -0.2040, 1.0570 * 1.088827)
 
     private static let linear = FloatTable { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
-    private static let coded = FloatTable { $0 <= 0.0031308 ? $0 * 12.92 : 1.055 * pow($0, 1 / 2.4) - 0.055 }
     private static let response = FloatTable { $0 < 0.008856 ? 7.787 * $0 + 16.0 / 116 : cbrt($0) }
 
     private let linear = Self.linear
-    private let coded = Self.coded
+    private let coded = FloatTable.sRGB
     private let response = Self.response
 
     /// Writes the lightness of each pixel instead of its colours.
@@ -77,24 +76,5 @@ struct LightnessSharpening: Sendable {
     /// The inverse of the response.
     private func cube(_ value: Float) -> Float {
         value < 0.2069 ? (value - 16.0 / 116) / 7.787 : value * value * value
-    }
-}
-
-/// A function of 0 to 1, interpolated linearly between many points.
-private struct FloatTable: Sendable {
-    private static let steps = 1 << 14
-    private let values: [Float]
-
-    init(_ function: (Double) -> Double) {
-        values = (0...Self.steps + 1).map { Float(function(Double($0) / Double(Self.steps))) }
-    }
-
-    /// Values outside of 0 to 1 are clamped.
-    subscript(_ place: Float) -> Float {
-        let scaled = Float.minimum(Float.maximum(place, 0), 1) * Float(Self.steps)
-        let index = Int(scaled)
-        return values.withUnsafeBufferPointer { values in
-            values[index] + (values[index + 1] - values[index]) * (scaled - Float(index))
-        }
     }
 }
