@@ -6,12 +6,12 @@ import RedisClient
 struct FleetCommands: Sendable {
     let client: RedisClient
     let keys: FleetKeys
-    private let digests: ScriptDigests
+    private let scripts: LoadedScripts
 
     init(_ client: RedisClient, _ keys: FleetKeys) {
         self.client = client
         self.keys = keys
-        digests = ScriptDigests()
+        scripts = LoadedScripts(client)
     }
 
     /// The answer of ``FleetScript/begin``.
@@ -158,18 +158,15 @@ struct FleetCommands: Sendable {
         _ script: FleetScript, _ names: [String], _ arguments: [RESPArgument]
     ) async throws(RedisError) -> RESPValue {
         let rest = [RESPArgument(names.count)] + names.map { RESPArgument($0) } + arguments
-        if let digest = digests.digest(script) {
-            do throws(RedisError) {
-                return try await client.send(["EVALSHA", RESPArgument(digest)] + rest)
-            } catch .refused(let text) where text.hasPrefix("NOSCRIPT") {
-                digests.forget(script)
-            }
+        func send(_ loading: LoadedScripts.Loading) async throws(RedisError) -> RESPValue {
+            try await client.send(["EVALSHA", RESPArgument(loading.value.get())] + rest)
         }
-        // Redis returns the digest of a loaded script, so it need not be computed here.
-        let loaded = try await client.send(["SCRIPT", "LOAD", RESPArgument(script.text)])
-        guard let digest = loaded.text else { throw .unexpected }
-        digests.keep(digest, script)
-        return try await client.send(["EVALSHA", RESPArgument(digest)] + rest)
+        let loading = scripts.loading(script)
+        do {
+            return try await send(loading)
+        } catch .refused(let text) where text.hasPrefix("NOSCRIPT") {
+            return try await send(scripts.loading(script, insteadOf: loading))
+        }
     }
 }
 

@@ -154,13 +154,42 @@ func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCom
         await other.client.close()
     }
 
-    /// A script that is no longer in the cache of Redis is loaded again.
-    @Test func forgottenScriptsAreToldAgain() async throws {
+    /// A script that is no longer in the cache of Redis is loaded again, once for all who need it at the same time.
+    @Test func forgottenScriptsAreLoadedAgainOnce() async throws {
         let server = try await RedisServer()
         let redis = try commands(server)
-        #expect(try await redis.rate("a", interval: 1, tolerance: 0) == nil)
+        func rateOfMany() async throws {
+            try await withThrowingTaskGroup { group in
+                for number in 0..<50 {
+                    group.addTask { try await redis.rate("\(number)", interval: 1e-6, tolerance: 1) }
+                }
+                for try await wait in group { #expect(wait == nil) }
+            }
+        }
+        try await rateOfMany()
+        #expect(redis.client.statistics.commands == 50 + 1)
+
         _ = try await redis.client.send(["SCRIPT", "FLUSH"])
-        #expect(try await redis.rate("b", interval: 1, tolerance: 0) == nil)
+        try await rateOfMany()
+        await redis.client.close()
+    }
+
+    /// A script that could not be loaded is loaded by the next who needs it.
+    @Test func scriptsThatCouldNotBeLoadedAreTriedAgain() async throws {
+        let server = try await RedisServer()
+        let redis = try commands(server)
+        let scripts = LoadedScripts(redis.client)
+        _ = try await redis.client.send(["ACL", "SETUSER", "default", "-script"])
+        let refused = scripts.loading(.rate)
+        await #expect(throws: RedisError.self) { try await refused.value.get() }
+        _ = try await redis.client.send(["ACL", "SETUSER", "default", "+script"])
+
+        let loaded = scripts.loading(.rate)
+        #expect(try await loaded.value.get().count == 40)
+        #expect(scripts.loading(.rate) == loaded)
+        let again = scripts.loading(.rate, insteadOf: loaded)
+        #expect(again != loaded)
+        #expect(scripts.loading(.rate, insteadOf: loaded) == again)
         await redis.client.close()
     }
 }
