@@ -98,10 +98,12 @@ let package = Package(
                 httpTypes,
                 lifecycle, signals,
             ] + hummingbird + nio + secure),
+        .target(name: "CShimAllocator"),
         .executableTarget(
             name: "webimage-server",
             dependencies: [
-                "ServerHTTP", "ServerConfiguration", "ServerGrammar", "ServerTracing", tracing, fleetTesting, library,
+                "CShimAllocator", "ServerHTTP", "ServerConfiguration", "ServerGrammar", "ServerTracing", tracing,
+                fleetTesting, library,
                 testing, logging, signals,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

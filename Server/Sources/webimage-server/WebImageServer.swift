@@ -83,6 +83,7 @@ struct Serve: AsyncParsableCommand {
         _ settings: ServerSettings, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws {
         HangUp.isIgnoredWithoutTerminal()
+        MemoryArenas.limit(workers: settings.workers)
         LineLogHandler.bootstrap(settings)
         let logger = Logger(label: "webimage-server")
         for warning in settings.warnings { logger.warning("\(warning)") }
