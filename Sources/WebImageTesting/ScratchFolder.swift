@@ -48,14 +48,14 @@ package final class ScratchFolder: Sendable {
     }
 
     package func write(_ name: String, _ text: String) {
-        guard let file = fopen("\(path)/\(name)", "w") else { return }
+        guard let file = fopen("\(path)/\(name)", "we") else { return }
         fputs(text, file)
         fclose(file)
     }
 
     /// The first 64 KiB of a file; nothing if the file does not exist.
     package func contents(_ name: String) -> [UInt8] {
-        guard let file = fopen("\(path)/\(name)", "r") else { return [] }
+        guard let file = fopen("\(path)/\(name)", "re") else { return [] }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let count = fread(&bytes, 1, bytes.count, file)

@@ -49,7 +49,7 @@ private struct Residue {
     static var now: Residue {
         let files = PosixFileSystem()
         var text = [CChar](repeating: 0, count: 128)
-        if let file = fopen("/proc/self/statm", "r") {
+        if let file = fopen("/proc/self/statm", "re") {
             fgets(&text, 128, file)
             fclose(file)
         }

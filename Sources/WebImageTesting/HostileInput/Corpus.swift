@@ -32,7 +32,7 @@ package enum Corpus {
     package static func read(_ path: String) -> [UInt8]? { readFile("\(root)/\(path)") }
 
     private static func readFile(_ path: String) -> [UInt8]? {
-        guard let file = fopen(path, "rb") else { return nil }
+        guard let file = fopen(path, "rbe") else { return nil }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 18)

@@ -11,7 +11,7 @@
     /// that a program accepts.
     enum Listeners {
         static func isOne(on port: Int) -> Bool {
-            guard let table = fopen("/proc/net/tcp", "r") else { return false }
+            guard let table = fopen("/proc/net/tcp", "re") else { return false }
             defer { fclose(table) }
             var line = [CChar](repeating: 0, count: 256)
             let digits = String(port, radix: 16, uppercase: true)

@@ -8,7 +8,7 @@
 
 /// The resident memory of this process in bytes; 0 if it is not known.
 func residentMemory() -> Int {
-    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    guard let file = fopen("/proc/self/statm", "re") else { return 0 }
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 200)
     guard fgets(&line, Int32(line.count), file) != nil else { return 0 }

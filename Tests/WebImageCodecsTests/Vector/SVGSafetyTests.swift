@@ -206,7 +206,7 @@
         deinit { ScratchFolder.remove(path) }
 
         func write(_ bytes: [UInt8], _ name: String) throws {
-            let file = try #require(fopen("\(path)/\(name)", "wb"))
+            let file = try #require(fopen("\(path)/\(name)", "wbe"))
             fwrite(bytes, 1, bytes.count, file)
             fclose(file)
         }
