@@ -197,6 +197,25 @@ import WebImageTesting
         #expect(try await bench.manager.image(for: request).image.size.width == 2)
     }
 
+    /// Requests that read fewer frames may succeed, but not those that read as many as the one that failed.
+    @Test func bytesThatAreNoPictureAreAskedForAgainOnlyByRequestsThatNeedLess() async throws {
+        let bench = makeBench()
+        bench.answer(url, with: [1, 2, 3])
+        var request = ImageRequest(url)
+        request.caching.policy = .noStore
+        for frames in [10, 10, 20, 5, 5, 10] {
+            request.decoding.frameLimit = frames
+            await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        }
+        #expect(bench.transport.requests.count == 2)
+        request.decoding.firstFrameOnly = true
+        for _ in 0..<2 { await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) } }
+        #expect(bench.transport.requests.count == 3)
+        request.decoding.allowsPartial = true
+        for _ in 0..<2 { await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) } }
+        #expect(bench.transport.requests.count == 4)
+    }
+
     // MARK: Trust
 
     @Test func aTrustKeepsTheConfigurationsPins() async throws {
@@ -233,6 +252,28 @@ import WebImageTesting
         await bench.manager.finishStores()
         #expect(try await source(makeBench(), request) == .disk)
         #expect(try await source(makeBench { $0.download.tls.trust = .anyone }, request) == .network)
+    }
+
+    /// Memory once judged a picture for all requests under the same settings.
+    @Test func whoTrustsLessThanTheConfigurationGetsNoUnverifiedPictureFromMemory() async throws {
+        let bench = makeBench { $0.download.tls.trust = .anyone }
+        var request = ImageRequest(url)
+        #expect(try await source(bench, request) == .network)
+        for _ in 0..<3 { #expect(try await source(bench, request) == .memory) }
+        request.http.trust = .system
+        #expect(try await source(bench, request) == .network)
+        #expect(try await source(bench, request) == .memory)
+    }
+
+    @Test func whoVerifiesGetsNoUnverifiedPictureOfTheSameScope() async throws {
+        let bench = makeBench()
+        var request = ImageRequest(url)
+        request.http.credentialScope = "anna"
+        request.http.trust = .anyone
+        #expect(try await source(bench, request) == .network)
+        for _ in 0..<3 { #expect(try await source(bench, request) == .memory) }
+        request.http.trust = nil
+        #expect(try await source(bench, request) == .network)
     }
 
     // MARK: A network that cannot be reached

@@ -152,7 +152,10 @@ public final class Purging: Sendable {
         let newest = book.latest
         if noticed.exchange(newest, ordering: .relaxed) != newest { onPurge() }
         let last = lastPurge ?? self.lastPurge(source)
-        if last > 0 { request.options.caching.key = "\(request.options.caching.key ?? source)\npurged \(last)" }
+        if last > 0 {
+            let name = request.options.caching.key ?? SourceRequest.key(source)
+            request.options.caching.key = "\(name)\npurged \(last)"
+        }
         // Cached originals may have been purged if this server has been without news of purges for long.
         if isToBeAsked(source) || fleet?.isInTouch == false { request.options.caching.policy = .revalidate }
     }

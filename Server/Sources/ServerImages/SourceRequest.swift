@@ -38,7 +38,7 @@ public enum SourceRequest {
             let access = access(to: source, settings)
             return ImageRequest(source) {
                 change(&$0)
-                if !access.isEmpty { $0.caching.key = source + access }
+                if !access.isEmpty { $0.caching.key = key(source) + access }
                 if let cookies { $0.http.headers[.cookie] = cookies }
                 if let marks = SourceLoop.marks { $0.http.headers[SourceLoop.field] = marks }
                 if let modifier = modifier(settings) { $0.http.requestModifier = modifier }
@@ -60,6 +60,10 @@ public enum SourceRequest {
                 credentials.map { signing(request, $0, now) } ?? .changing(name: "s3 unsigned") { _ in }
         }
     }
+
+    /// The key under which a source is cached, without user and password: keys are kept with the entries. The library
+    /// adds a digest of the user.
+    static func key(_ source: String) -> String { SourceURL(source)?.withoutUser ?? source }
 
     /// What is added to a source's name in the keys of what is made of it: the settings that say from where it may be loaded;
     /// empty for the defaults. What was loaded under other settings is no longer found: not what a server may load no longer,

@@ -185,7 +185,7 @@ struct BytesSearch: Sendable {
         if let exchange, exchange.base == nil, waitsForOther() { return }
         if let refusal = loader.origin.failedURLs.refusal(
             of: key.download, settings: key.settings.number, retriesFailed: request.options.retriesFailed,
-            makesPicture: seeker.makesPicture && !request.decodesMore)
+            makesPicture: seeker.makesPicture && !request.saysHowToDecode, demand: request.decodeDemand)
         {
             let stored = (refusal.cause as? WebImageError).flatMap { standIn(for: $0, exchange) }
             return stored.map { serve($0, nil) } ?? fail(refusal)

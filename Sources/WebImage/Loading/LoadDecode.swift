@@ -50,7 +50,7 @@ final class LoadDecode: DecodeClient {
     }
 
     func fail(_ orders: [PixelJob], _ error: WebImageError, _ span: DecodeSpan?) {
-        noteOutcome(error)
+        noteOutcome(error, of: orders.first)
         if let span { job.trace.note(.failedToDecode(span), at: span.ended) }
         if loader.removeDamaged(opened, of: job, for: error) {
             for order in orders { loader.finish(order, continuingWith: .reload) }
@@ -76,11 +76,13 @@ final class LoadDecode: DecodeClient {
     }
 
     /// Records once for all sessions whether the origin's answer was usable.
-    private func noteOutcome(_ failure: WebImageError?) {
+    ///
+    /// - Parameter order: a picture that could not be made; nil: it failed for all.
+    private func noteOutcome(_ failure: WebImageError?, of order: PixelJob? = nil) {
         // A cancellation says nothing about the origin.
         guard opened.source == .network, failure?.code != .cancelled, !job.isSettled.exchange(true, ordering: .relaxed)
         else { return }
-        loader.noteOutcome(of: job.key, failure: failure, as: job.request)
+        loader.noteOutcome(of: job.key, failure: failure, as: order?.request ?? job.request)
     }
 }
 

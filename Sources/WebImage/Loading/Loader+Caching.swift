@@ -14,7 +14,8 @@ extension Loader {
         let isItsOwn = failure.code == .badImageData && request?.saysHowToDecode == true
         if !isItsOwn {
             origin.failedURLs.failed(
-                key.download, failure, settings: key.settings.number, retryAfter: failure.retryAfter)
+                key.download, failure, settings: key.settings.number, retryAfter: failure.retryAfter,
+                demand: request?.decodeDemand ?? .whole)
         }
         // The picture no longer exists, so that the stored one is outdated (in the spirit of RFC 9111 section 4.4).
         if failure.code == .badStatus, failure.status == 404 || failure.status == 410, key.policy.mode.stores {
@@ -163,9 +164,10 @@ extension ImageRequest {
             || decoding.coder != nil
     }
 
-    /// Whether the request may be able to decode bytes that are no picture for a request with default options.
-    var decodesMore: Bool {
-        saysHowToDecode || options.decoding.firstFrameOnly || options.decoding.frameLimit != nil
-            || options.decoding.allowsPartial
+    /// What the request must be able to decode.
+    var decodeDemand: DecodeDemand {
+        let decoding = options.decoding
+        return DecodeDemand(
+            frames: decoding.firstFrameOnly ? 1 : decoding.frameLimit ?? .max, allowsPartial: decoding.allowsPartial)
     }
 }

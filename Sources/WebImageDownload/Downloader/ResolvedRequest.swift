@@ -133,11 +133,12 @@ extension ResolvedRequest {
     /// The user, if the answer depends on it.
     package var credentialScope: String? { key.fingerprint.credentialScope }
     /// Whether the user depends on more than the key of the original and the downloader's settings: on a password, a
-    /// jar's cookies, a file, or what a modifier sets.
+    /// jar's cookies, a file, what a modifier sets, or which certificates the request itself trusts.
     package var dependsOnMore: Bool {
         if key.credentials != nil { return true }
         guard let options = request.changedOptions else { return false }
-        return options.value.credentialProvider?.secret != nil || options.value.handlesCookies
+        return options.value.statedTrust != nil || options.value.credentialProvider?.secret != nil
+            || options.value.handlesCookies
             || options.value.netrcFile != nil || options.value.requestModifier != nil
     }
 

@@ -8,6 +8,8 @@ struct FailedURLTable {
         let error: WebImageError
         let failures: Int
         let end: Duration
+        /// The least that could not be decoded, if the body was no picture.
+        let demand: DecodeDemand
 
         func failed(at now: Duration) -> FailedURL {
             FailedURL(url: url, error: error, failures: failures, remaining: end - now)
@@ -52,8 +54,12 @@ struct FailedURLTable {
         return entry.failed(at: now)
     }
 
+    /// The least that could not be decoded; nil: the request did not fail.
+    func demand(of request: ResolvedRequest.Key) -> DecodeDemand? { entries[request]?.demand }
+
     mutating func failed(
-        _ request: ResolvedRequest.Key, url: String, _ error: WebImageError, lifetime: Duration, at now: Duration
+        _ request: ResolvedRequest.Key, url: String, _ error: WebImageError, _ demand: DecodeDemand = .whole,
+        lifetime: Duration, at now: Duration
     ) {
         guard lifetime > .zero, policy.limit > 0 else {
             entries[request] = nil
@@ -62,7 +68,8 @@ struct FailedURLTable {
         removeEnded(at: now)
         let failures = (entries[request]?.failures ?? 0) + 1
         if entries[request] == nil, entries.count >= policy.limit { _ = removeFirstToEnd() }
-        entries[request] = Entry(url: url, error: error, failures: failures, end: now + lifetime)
+        let least = entries[request].map { demand.lower($0.demand) } ?? demand
+        entries[request] = Entry(url: url, error: error, failures: failures, end: now + lifetime, demand: least)
         ends.insert(request, at: now + lifetime)
         if ends.count > 2 * entries.count + 64 { rebuildEnds() }
     }

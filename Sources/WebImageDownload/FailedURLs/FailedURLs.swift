@@ -54,15 +54,21 @@ public final class FailedURLs: Sendable {
     ///   - retriesFailed: whether the request is sent in any case.
     ///   - makesPicture: false for a request that wants only the bytes, for which it does not matter whether they are a
     ///   picture.
+    ///   - demand: what it must be able to decode. A body that was no picture is asked for again by a request that demands
+    ///   less than those that failed.
     package func refusal(
-        of request: ResolvedRequest, settings: Int = 0, retriesFailed: Bool, makesPicture: Bool = true
+        of request: ResolvedRequest, settings: Int = 0, retriesFailed: Bool, makesPicture: Bool = true,
+        demand: DecodeDemand = .whole
     ) -> WebImageError? {
         if retriesFailed || request.isLocal { return nil }
         let now = clock.now
         let failed = state.withLock { state -> FailedURL? in
             guard state.table.follow(settings: settings) else { return nil }
             let failed = state.table.failure(of: request.key, at: now)
-            if !makesPicture, failed?.error.code == .badImageData { return nil }
+            if failed?.error.code == .badImageData {
+                let known = state.table.demand(of: request.key) ?? .whole
+                if !makesPicture || demand.mayDo(where: known) { return nil }
+            }
             if failed != nil { state.statistics.refused += 1 }
             return failed
         }
@@ -79,8 +85,10 @@ public final class FailedURLs: Sendable {
     /// - Parameters:
     ///   - settings: the number of the settings with which it was sent.
     ///   - retryAfter: the delay in the answer's `Retry-After`.
+    ///   - demand: what it could not decode.
     package func failed(
-        _ request: ResolvedRequest, _ error: WebImageError, settings: Int = 0, retryAfter: Duration? = nil
+        _ request: ResolvedRequest, _ error: WebImageError, settings: Int = 0, retryAfter: Duration? = nil,
+        demand: DecodeDemand = .whole
     ) {
         if request.isLocal { return }
         // The policy may hold a closure of the user's, which must not be called under the lock.
@@ -91,7 +99,7 @@ public final class FailedURLs: Sendable {
         state.withLock { state in
             guard state.table.follow(settings: settings) else { return }
             state.table.failed(
-                request.key, url: request.shown, error, lifetime: lifetime, at: now)
+                request.key, url: request.shown, error, demand, lifetime: lifetime, at: now)
             state.statistics.remembered += 1
         }
     }
