@@ -33,8 +33,6 @@ struct FetchJob: ListJob {
                 var writer = previews.map { PreviewWriter(folder: $0, input: input, index: index, manager: manager) }
                 let response = try await load(request, &writer)
                 report.take(response)
-                // The picture is written even so.
-                defer { if let failure = writer?.failure, report.status == .ok { report.failPartly(failure) } }
                 trace = traces?.take(response.trace)
                 if response.partialError == nil, !options.changesPicture, !options.allowPartial {
                     // This checks all frames. If the picture is encoded again, the encoder decodes them in any case.
@@ -44,6 +42,8 @@ struct FetchJob: ListJob {
                 if response.partialError == nil || options.allowPartial {
                     try await write(response, to: request, into: &report)
                 }
+                // The picture was written even so.
+                if let failure = writer?.failure, report.status == .ok { report.failPartly(failure) }
             }
         } catch {
             report.fail(error)
