@@ -131,7 +131,8 @@ extension ImageManager {
     ///     last call, by a thread that was late, may still come just after this function has returned.
     /// - Returns: the original, when all of it has arrived; with ``ImageRequest/Caching/waitsForStore`` when it is on
     ///   disk, or storing it has failed.
-    /// - Throws: the same errors as a load of the picture.
+    /// - Throws: the same errors as a load of the picture, except for those of options that say what is shown of the
+    ///   original: whether it has the ``ImageRequest/Decoding/page``, or is an animation if that is required.
     public func keepOriginal(
         for request: ImageRequest, check: OriginalCheck = .header,
         onProgress: (@Sendable (LoadProgress) -> Void)? = nil

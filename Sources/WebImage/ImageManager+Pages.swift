@@ -77,6 +77,8 @@ extension ImageManager {
 
 extension ImageHeader {
     private var isPaged: Bool { [.tiff, .bigTIFF].contains(format) }
+    /// Whether the file may have further frames, which are not pages.
+    var mayBeAnimated: Bool { frameCount != 1 && !isPaged }
     /// The number of pages of a TIFF; 1 for other formats.
     package var pageCount: Int { isPaged ? frameCount ?? 1 : 1 }
 

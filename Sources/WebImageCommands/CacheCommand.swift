@@ -26,7 +26,7 @@ struct CacheOptions: ParsableArguments {
 
     /// - Throws: after reporting `cacheIO`, if neither the option nor the environment names a directory that can exist.
     ///
-    /// - Parameter tellsWarnings: whether the disk cache's warnings about single entries are shown.
+    /// - Parameter tellsWarnings: whether all of the disk cache's warnings about single entries are shown.
     func openCache(tellsWarnings: Bool = false) throws(ExitCode) -> (cache: ImageCache, disk: DiskCache) {
         var configuration = ImageManager.Configuration()
         if let cacheDir {
@@ -39,7 +39,7 @@ struct CacheOptions: ParsableArguments {
         do throws(WebImageError) {
             configuration.disk = try CacheDirectory.configuration(cacheDir)
         } catch { throw fail(error) }
-        if tellsWarnings { configuration.disk?.logger = CommandLog.logger(isQuiet: json) }
+        if tellsWarnings { configuration.disk?.logger = CommandLog.logger(isQuiet: json, tellsAll: true) }
         configuration.answersMemoryPressure = false
         configuration.isolation = .automatic
         let manager = ImageManager(configuration: configuration)

@@ -112,19 +112,21 @@ struct CacheRemoveCommand: AsyncParsableCommand {
         do throws(WebImageError) {
             // A URL is looked up in the form under which the loader stores it.
             let originals = Set([ImageRequest(argument: key).originalKey, CacheKey(key)])
-            var count = 0
+            var removed = Removed()
             for key in originals {
-                if try await disk.remove(key) { count += 1 }
+                await removed.remove(key, from: disk)
                 // A picture whose download was interrupted has only a beginning and no entry.
-                count += try await cache.removeBeginnings(of: key)
+                let beginnings = await cache.removeBeginnings(of: key)
+                removed.add(beginnings.count, beginnings.failure)
             }
             let listing = try await disk.list()
             for found in listing.entries.compactMap(\.key)
             where originals.contains(where: { found.isSameOrVariant(of: $0) || found.addsParts(to: $0) }) {
-                if try await disk.remove(found) { count += 1 }
+                await removed.remove(found, from: disk)
             }
+            let count = removed.count
             // What could not be read may be an entry of this picture.
-            if let failure = listing.failure {
+            if let failure = removed.failure ?? listing.failure {
                 if count > 0 { options.tellRemoved(count) }
                 throw failure
             }
@@ -135,6 +137,21 @@ struct CacheRemoveCommand: AsyncParsableCommand {
         } catch {
             throw options.fail(error)
         }
+    }
+}
+
+/// What was removed, and the first error: an entry that cannot be removed does not keep the others.
+private struct Removed {
+    private(set) var count = 0
+    private(set) var failure: WebImageError?
+
+    mutating func add(_ count: Int, _ failure: WebImageError?) {
+        self.count += count
+        self.failure = self.failure ?? failure
+    }
+
+    mutating func remove(_ key: CacheKey, from disk: DiskCache) async {
+        do throws(WebImageError) { if try await disk.remove(key) { count += 1 } } catch { add(0, error) }
     }
 }
 

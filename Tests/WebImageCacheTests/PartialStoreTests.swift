@@ -154,9 +154,22 @@ struct PartialBench {
         let theirs = CacheKey(key.text + String(CacheKey.partSeparator) + "someone")
         let longer = CacheKey(key.text + "b")
         for key in [key, theirs, longer] { bench.keep(key, 1000) }
-        #expect(try bench.store.removeOthers(of: key) == (keepsKeys ? 1 : 0))
+        let (count, failure) = bench.store.removeAll(of: key)
+        #expect(count == (keepsKeys ? 2 : 1) && failure == nil)
         #expect(try bench.kept(theirs) == (keepsKeys ? 0 : 1000))
-        #expect(try bench.kept(key) == 1000 && bench.kept(longer) == 1000)
+        #expect(try bench.kept(key) == 0 && bench.kept(longer) == 1000)
+    }
+
+    /// One that could not be read was once passed over in silence, and one that could not be removed ended the search.
+    @Test func aBeginningThatCannotBeReadIsToldAfterTheOthersAreRemoved() throws {
+        let bench = try PartialBench()
+        let theirs = CacheKey(key.text + String(CacheKey.partSeparator) + "someone")
+        for key in [key, theirs] { bench.keep(key, 1000) }
+        // The other one is not opened, because its name says enough.
+        bench.files.fail(.open, at: 0, with: .error(EACCES))
+        let (count, failure) = bench.store.removeAll(of: key)
+        #expect(count == 1 && failure != nil)
+        #expect(try bench.kept(key) == 0 && bench.kept(theirs) == 1000)
     }
 
     @Test func aClaimThatIsLetGoIsReleased() throws {

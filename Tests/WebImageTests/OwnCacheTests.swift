@@ -140,6 +140,30 @@ import WebImageTesting
         #expect(bench.manager.diskCache?.usage.count == 0, "what a serializer cannot make is not stored")
     }
 
+    /// Its picture was once stored as the original, so that all others got that one.
+    @Test func thePictureOfARequestsOwnCoderIsNotStoredForAll() async throws {
+        let bench = makeBench {
+            $0.cacheSerializer = CacheSerializer { image, _, _ throws(WebImageError) in try image.encoded(as: .bmp) }
+        }
+        var request = ImageRequest(url)
+        request.decoding.coder = WhiteCoder()
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        #expect(try await bench.manager.diskCache?.read(request.originalKey)?.body == body)
+    }
+
+    @Test func theSerializerStoresThePictureOfBytesThatOnlyARequestsOwnCoderReads() async throws {
+        let bench = makeBench {
+            $0.cacheSerializer = CacheSerializer { image, _, _ throws(WebImageError) in try image.encoded(as: .bmp) }
+        }
+        bench.answer(url, with: [77, 40], type: "image/x-grey")
+        var request = ImageRequest(url)
+        request.decoding.coder = GreyCoder()
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        #expect(try await bench.manager.diskCache?.read(request.originalKey)?.metadata.format == .bmp)
+    }
+
     /// Serializers hold the picture and its original until they have run.
     @Test func anOriginalIsNotSerializedWhileTooManyPicturesWait() async throws {
         let bench = makeBench { $0.cacheSerializer = CacheSerializer { _, data, _ in data } }

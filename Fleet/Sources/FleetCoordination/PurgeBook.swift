@@ -35,7 +35,10 @@ public final class PurgeBook: Sendable {
     public var floor: Int { table.withLock { $0.floor } }
 
     /// All stored purges as text.
-    public var text: String { table.withLock { $0.text } }
+    public var text: String { copy.text }
+
+    /// What takes long for many purges is done with a copy, because lookups wait for the lock.
+    private var copy: PurgeTable { table.withLock { $0 } }
 
     /// Adds a purge by this machine's clock.
     ///
@@ -44,11 +47,20 @@ public final class PurgeBook: Sendable {
         change { $0.add(purge, now: now) }
     }
 
-    /// Removes the oldest purges if there are too many; results from before these then count as unsure.
-    public func trim(to most: Int) { change { $0.trim(to: most) } }
+    /// Removes the oldest purges if there are more than `most`, and a tenth more, so that it is rarely necessary; results
+    /// from before these then count as unsure.
+    public func trim(to most: Int) {
+        change { if $0.count > most { $0.trim(to: most - most / 10) } }
+    }
 
     /// Adds the purges of another table, with its times.
-    public func merge(_ other: PurgeTable) { change { $0.merge(other) } }
+    public func merge(_ other: PurgeTable) {
+        let news = other.news(for: copy)
+        change { $0.merge(news) }
+    }
+
+    /// Raises the floor: not all purges at this time or before are known.
+    public func raiseFloor(to time: Int) { change { $0.raiseFloor(to: time) } }
 
     public func replace(_ table: PurgeTable) { change { $0 = table } }
 

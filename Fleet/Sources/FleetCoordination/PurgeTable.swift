@@ -49,6 +49,19 @@ public struct PurgeTable: Sendable {
         return time
     }
 
+    /// Only those purges of this table that another table does not hold with this time or a later one.
+    func news(for other: PurgeTable) -> PurgeTable {
+        var news = PurgeTable(floor: floor)
+        if all > other.all { news.add(PurgeMember(.all), at: all) }
+        news.urls = urls.filter { $0.value > other.urls[$0.key] ?? 0 }
+        news.tags = tags.filter { $0.value > other.tags[$0.key] ?? 0 }
+        news.prefixes = Dictionary(
+            uniqueKeysWithValues: prefixes.map { length, times in
+                (length, times.filter { $0.value > other.prefixes[length]?[$0.key] ?? 0 })
+            })
+        return news
+    }
+
     /// Adds the purges of another table, with its times.
     mutating func merge(_ other: PurgeTable) {
         for (member, time) in other.members { add(member, at: time) }

@@ -79,6 +79,32 @@ struct PurgeTableTests {
         #expect(PurgeMember(.tag("a")) != PurgeMember(.url("a")))
     }
 
+    /// A merge leaves newer purges as they are, and reports everything that the other table knows and this one does not.
+    @Test func tablesAreMerged() {
+        let purges: [Purge] = [.url(url), .prefix("https://"), .tag("a"), .all]
+        for purge in purges {
+            for (mine, theirs) in [(5, 9), (9, 5)] {
+                let book = PurgeBook(table(purge, at: mine))
+                var other = table(purge, at: theirs)
+                other.add(PurgeMember(.tag("b")), at: 3)
+                other.raiseFloor(to: 2)
+                book.merge(other)
+                #expect(book.lastPurge(source: url, tags: [StableHash.of("a")]) == 9)
+                #expect(book.lastPurge(source: "x", tags: [StableHash.of("b")]) == (purge == .all ? 9 : 3))
+                #expect(book.latest == 9 && book.floor == 2 && book.count == 2)
+            }
+        }
+    }
+
+    @Test func theBookRemovesATenthMoreThanItMust() {
+        let book = PurgeBook()
+        for number in 0..<101 { book.add(.tag("\(number)"), now: 10 + number) }
+        book.trim(to: 101)
+        #expect(book.count == 101)
+        book.trim(to: 100)
+        #expect(book.count == 90 && book.floor == 20)
+    }
+
     @Test func theBookGivesTheVerdictsOfTheTable() {
         let book = PurgeBook()
         #expect(book.verdict(source: url, begun: 0) == .unsure)

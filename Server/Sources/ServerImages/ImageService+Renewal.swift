@@ -35,11 +35,13 @@ extension ImageService {
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice,
         until deadline: ContinuousClock.Instant
     ) async throws(RequestRefusal) -> Found? {
-        let (outcome, _) = await renewals.value(key) { [self] in
+        let (outcome, joined) = await renewals.value(key) { [self] in
             await renew(result, key, url, choice, certainly: true, until: deadline)
         }
         guard let outcome else { throw .clientGone }
-        let found = try outcome.get()
+        var found = try outcome.get()
+        // The cost counts once, for the request that began the renewal.
+        if joined { found = Found(result: found.result, source: found.source == .miss ? .collapsed : found.source) }
         // A renewal in the background may have begun before purges were missed.
         return purging.verdict(found.result, url.source) == .current ? found : nil
     }

@@ -39,8 +39,12 @@ public final class Purging: Sendable {
     private let book: PurgeBook
     /// Where this server stores its purges, or in a fleet those that Redis has not received.
     private let file: DiskCache?
-    /// The last write to ``file``. Each one waits for the one before.
-    private let writing = Mutex<Task<Void, Never>?>(nil)
+    /// The last work with ``file``. Each one waits for the one before.
+    private let working = Mutex<Task<Void, Never>?>(nil)
+    /// A write that has not begun, so that it will contain all purges that are added by then.
+    private let nextWrite = Mutex<Task<Bool, Never>?>(nil)
+    /// The list as this server wrote it last; empty: it has not. Changed only by work in turn.
+    private let lastWritten = Mutex<[UInt8]>([])
     /// Whether ``file`` may have purges of a fleet that Redis had not received.
     private let keepsUnsent = Atomic(false)
     /// Nil: this server has never followed a list.
@@ -268,24 +272,37 @@ public final class Purging: Sendable {
         }
     }
 
-    /// Stores the purges as they are when earlier calls have stored theirs.
+    /// Stores the purges as they are when earlier calls have stored theirs. Calls that wait for an earlier one share
+    /// one write.
     ///
     /// - Returns: false if they could not be stored.
     private func keep() async -> Bool {
-        let isStored = Atomic(true)
-        await inTurn { [self] file in isStored.store(await write(file), ordering: .relaxed) }
-        return isStored.load(ordering: .relaxed)
+        guard file != nil else { return true }
+        let shared = nextWrite.withLock { next in
+            if let next { return next }
+            let shared = Task { [self] in
+                let isStored = Atomic(true)
+                await inTurn { [self] file in
+                    nextWrite.withLock { $0 = nil }
+                    isStored.store(await write(file), ordering: .relaxed)
+                }
+                return isStored.load(ordering: .relaxed)
+            }
+            next = shared
+            return shared
+        }
+        return await shared.value
     }
 
     /// Does work with the file, if there is one, after all work that was begun before.
     private func inTurn(_ work: @escaping @Sendable (DiskCache) async -> Void) async {
         guard let file else { return }
-        let task = writing.withLock { writing in
-            let task = Task { [before = writing] in
+        let task = working.withLock { working in
+            let task = Task { [before = working] in
                 await before?.value
                 await work(file)
             }
-            writing = task
+            working = task
             return task
         }
         await task.value
@@ -302,19 +319,33 @@ public final class Purging: Sendable {
                     try await file.store(Self.unsentKey, Array(unsent.utf8), DiskMetadata())
                 }
             } else {
-                // Another process may use the same folder while this server replaces it, or is replaced.
-                if let stored = try await file.read(Self.key) {
-                    book.merge(PurgeTable(text: String(decoding: stored.body, as: UTF8.self)))
-                    // The stored ones may be those that were just forgotten, because there were too many.
-                    book.trim(to: Self.maxPurges)
-                }
-                try await file.store(Self.key, Array(book.text.utf8), DiskMetadata())
+                await takeOthers(from: file)
+                let list = Array(book.text.utf8)
+                try await file.store(Self.key, list, DiskMetadata())
+                lastWritten.withLock { $0 = list }
             }
             try await file.flush()
             return true
         } catch {
             logger.error("a purge is forgotten when the server ends: \(error)")
             return false
+        }
+    }
+
+    /// Adds purges that another process has stored. It may use the same folder while this server replaces it, or is
+    /// replaced.
+    private func takeOthers(from file: DiskCache) async {
+        do throws(WebImageError) {
+            guard let stored = try await file.read(Self.key)?.body, lastWritten.withLock({ $0 != stored }) else {
+                return
+            }
+            book.merge(PurgeTable(text: String(decoding: stored, as: UTF8.self)))
+            // The stored ones may be those that were just forgotten, because there were too many.
+            book.trim(to: Self.maxPurges)
+        } catch {
+            // As after a restart: origins must confirm all older results.
+            book.raiseFloor(to: now() * 1000)
+            logger.error("the stored list of purges cannot be read, and is replaced: \(error)")
         }
     }
 }

@@ -188,11 +188,13 @@ extension ImageCache {
 
     /// Removes the beginnings of an original that interrupted transfers have left on disk, also those of other users.
     ///
-    /// - Returns: how many there were.
-    package func removeBeginnings(of original: CacheKey) async throws(WebImageError) -> Int {
-        guard let partials else { return 0 }
-        return try await onFileThread(.normal) { () throws(WebImageError) in
-            try (partials.remove(original) ? 1 : 0) + partials.removeOthers(of: original)
+    /// - Returns: how many were removed, and the error of the first one that could not be removed.
+    package func removeBeginnings(of original: CacheKey) async -> (count: Int, failure: WebImageError?) {
+        guard let partials else { return (0, nil) }
+        do throws(WebImageError) {
+            return try await onFileThread(.normal) { () throws(WebImageError) in partials.removeAll(of: original) }
+        } catch {
+            return (0, error)
         }
     }
 

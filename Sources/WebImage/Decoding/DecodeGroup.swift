@@ -70,7 +70,7 @@ struct DecodeGroup<Order: PictureOrder> {
                 }
             }
             var kind = SharedDecode(scale: scale)
-            if header.frameCount != 1 {
+            if header.mayBeAnimated {
                 kind.isStill = recipe.decoding.firstFrameOnly
                 kind.frameLimit = kind.isStill ? nil : recipe.decoding.frameLimit
             }
@@ -118,7 +118,7 @@ struct DecodeGroup<Order: PictureOrder> {
             memory = stored * 5 / scale.denominator
         }
         // The canvas of an animation, and a copy of it for each frame.
-        let isAnimated = header.frameCount != 1 && orders.contains { !$0.recipe.decoding.firstFrameOnly }
+        let isAnimated = header.mayBeAnimated && orders.contains { !$0.recipe.decoding.firstFrameOnly }
         if isAnimated, header.format.has(.rowDecoder) || header.format == .webp { memory += 2 * stored * pixelBytes }
         // For a vector picture the drawn size counts, not the natural size.
         if header.isVector { memory = 0 }

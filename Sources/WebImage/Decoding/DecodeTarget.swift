@@ -50,7 +50,7 @@ final class DecodeTarget {
     /// - Parameter layout: the layout of this picture's rows, which is also the one that ``converter`` converts.
     func beginAnimation(_ coder: any ImageCoder, _ layout: PixelLayout, by service: DecodeService) {
         // An APNG of one frame may have a separate default image, for programs that do not support animations.
-        let isAnimation = header.frameCount != 1
+        let isAnimation = header.mayBeAnimated
         guard isAnimation || header.format == .apng, !recipe.decoding.firstFrameOnly else { return }
         var recipe = recipe
         // Its single frame becomes a still, to which the steps are applied after decoding.

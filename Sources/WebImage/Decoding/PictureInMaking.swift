@@ -22,7 +22,7 @@ struct PictureInMaking<Order: PictureOrder> {
     /// is therefore shared only by orders with the same steps.
     static func sharedKey(of order: Order, _ header: ImageHeader) -> PictureKey {
         let key = PictureKey(order.recipe)
-        let mayBeAnimated = header.frameCount != 1 && !order.recipe.decoding.firstFrameOnly
+        let mayBeAnimated = header.mayBeAnimated && !order.recipe.decoding.firstFrameOnly
         return mayBeAnimated ? key : PictureKey(decode: key.decode)
     }
 

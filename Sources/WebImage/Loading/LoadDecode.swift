@@ -190,7 +190,7 @@ final class LoadDelivery: PictureDelivery {
         let record = plan?.storing.map(record) ?? bytes.record
         let image = record.map { picture.image.with(origin: $0) } ?? picture.image
         if picture.partialError == nil, mayStore { loader.keep(image, request, record, of: job) }
-        if original != nil, serializes, request.isWholeOriginal { plain.withLock { $0 = (image, request) } }
+        if original != nil, serializes, showsOriginal(request) { plain.withLock { $0 = (image, request) } }
         var response = ImageResponse(
             image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
             partialError: picture.partialError, timings: timings)
@@ -201,6 +201,17 @@ final class LoadDelivery: PictureDelivery {
             LoadRecord(
                 order, byteCount: bytes.log.receivedCount, metrics: bytes.download?.metrics, decode: picture.decode,
                 steps: picture.steps, notKept: notKept(request)))
+    }
+
+    /// Whether a serializer may store the picture of a request as the original for all. The picture of a request's own
+    /// coder stands for bytes that nobody else can decode; of others, requests without that coder want the usual
+    /// picture.
+    private func showsOriginal(_ request: ImageRequest) -> Bool {
+        if request.isPlain { return true }
+        guard request.isWholeOriginal else { return false }
+        var recipe = request.recipe
+        (recipe.decoding.coder, recipe.decoding.formatHint) = (nil, nil)
+        return loader.decoding.header(of: bytes.log, recipe) == nil
     }
 
     private var timings: LoadTimings {

@@ -142,7 +142,7 @@ struct LoadTable {
     ///
     /// - Parameter header: the header by which the session plans; nil: it ends without a plan.
     func takeUnplanned(_ job: BytesJob, _ header: ImageHeader? = nil) -> [PixelJob] {
-        if let header { job.isStill = header.frameCount == 1 }
+        if let header { job.isStill = !header.mayBeAnimated }
         defer { job.unplanned = [] }
         job.hasPlanningSession = false
         return job.unplanned

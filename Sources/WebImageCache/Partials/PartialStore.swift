@@ -123,31 +123,39 @@ package final class PartialStore: PartialBodyStore {
         do throws(FileFault) { return try erase(id) } catch { throw removing(error, path(of: id)) }
     }
 
-    /// Removes the beginnings of an original that are for other users or were requested with other header fields, also
-    /// claimed ones. They are found only if keys are stored. Blocks.
+    /// Removes the beginnings of an original, also claimed ones, and those for other users and of requests with other
+    /// header fields. The latter are found only if keys are stored. Blocks.
     ///
-    /// - Returns: how many were removed.
-    /// - Throws: as ``removeAll()``.
-    package func removeOthers(of plain: CacheKey) throws(WebImageError) -> Int {
-        try removeAll { key(in: $0.path)?.addsParts(to: plain) == true }
+    /// - Returns: how many were removed, and the first error of those that could not be read or removed.
+    package func removeAll(of plain: CacheKey) -> (count: Int, failure: WebImageError?) {
+        let id = EntryID(plain)
+        return removeAll { found throws(FileFault) in
+            if found.id == id { return true }
+            return try key(in: found.path)?.addsParts(to: plain) == true
+        }
     }
 
     /// Removes all beginnings, also claimed ones. Blocks.
     ///
     /// - Throws: `readOnly` or `cacheIO` if one could not be removed, after all others were tried.
-    package func removeAll() throws(WebImageError) { _ = try removeAll { _ in true } }
+    package func removeAll() throws(WebImageError) {
+        if let failure = removeAll(where: { _ in true }).failure { throw failure }
+    }
 
-    private func removeAll(where predicate: (Found) -> Bool) throws(WebImageError) -> Int {
-        var (count, failure) = (0, WebImageError?.none)
+    private func removeAll(
+        where isMeant: (Found) throws(FileFault) -> Bool
+    ) -> (count: Int, failure: WebImageError?) {
         let all: [Found]
-        do throws(FileFault) { all = try listing() } catch { throw removing(error, directory) }
-        for found in all where predicate(found) {
-            do throws(FileFault) { if try erase(found.id) { count += 1 } } catch {
+        do throws(FileFault) { all = try listing() } catch { return (0, removing(error, directory)) }
+        var (count, failure) = (0, WebImageError?.none)
+        for found in all {
+            do throws(FileFault) {
+                if try isMeant(found), try erase(found.id) { count += 1 }
+            } catch {
                 failure = failure ?? removing(error, found.path)
             }
         }
-        if let failure { throw failure }
-        return count
+        return (count, failure)
     }
 
     private func removing(_ fault: FileFault, _ path: String) -> WebImageError {
@@ -213,10 +221,12 @@ package final class PartialStore: PartialBodyStore {
         return keepsKeys || PartialFileFormat.textLengths(fixed)?.key == EntryID.nameLength
     }
 
-    private func key(in path: String) -> CacheKey? {
-        guard let file = try? files.open(path, .readOwn) else { return nil }
+    /// The key of a beginning; nil if there is none by now, or no whole header.
+    private func key(in path: String) throws(FileFault) -> CacheKey? {
+        let file: Int32
+        do throws(FileFault) { file = try files.open(path, .readOwn) } catch  where error.isMissing { return nil }
         defer { files.close(file) }
-        return (try? readHeader(file)).map { CacheKey($0.key) }
+        return try readHeader(file).map { CacheKey($0.key) }
     }
 
     /// Nil if another process has claimed it.

@@ -45,9 +45,8 @@
             guard values.byteCount <= bytes.count + Self.minMemory else {
                 throw WebImageError(over: .bytes, "the TIFF's tags share their values", format: .tiff)
             }
-            if values.lacksColors {
-                throw WebImageError(
-                    .truncatedData, "the TIFF ends before its palette or its colour profile", format: .tiff)
+            if values.lacksPalette {
+                throw WebImageError(.truncatedData, "the TIFF ends before its palette", format: .tiff)
             }
             var info = wi_tiff_info()
             let memory = Self.memory(pixels: options.limits.pixels)
@@ -95,6 +94,10 @@
                 } else {
                     lab?.convert(pixels, count: count)
                 }
+            }
+            // The pixels may be shown as a part of the picture, although their colours are not the right ones.
+            if values.lacksProfile {
+                throw WebImageError(.truncatedData, "the TIFF ends before its colour profile", format: .tiff)
             }
         }
 

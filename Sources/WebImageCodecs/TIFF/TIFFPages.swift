@@ -46,12 +46,18 @@ struct TIFFPages {
     struct Values {
         /// How many bytes they have together. libtiff copies each, and several may be at the same place.
         var byteCount = 0
-        /// Whether the colours of a palette, or the colour profile, end beyond the file. libtiff ignores them then, and the
-        /// picture would have other colours.
-        var lacksColors = false
+        /// Whether the picture's colours are those of a palette, and the palette ends beyond the file: no pixel is known.
+        var lacksPalette: Bool { isPaletteCut && isIndexed }
+        /// Whether the colour profile ends beyond the file. libtiff ignores it then, and the picture has other colours.
+        var lacksProfile = false
+        fileprivate var isPaletteCut = false
+        fileprivate var isIndexed = false
     }
 
-    private static let colorTags = [320, 34675]
+    /// TIFF 6.0, section 8: the tag of the interpretation of samples, and its value for indices into a palette.
+    private static let interpretation = (tag: 262, indexed: 3)
+    private static let paletteTag = 320
+    private static let profileTag = 34675
 
     /// - Parameter directory: the position of the page's tags; 0: the first page.
     static func values(in bytes: some RandomBytes, directory: UInt64) -> Values {
@@ -70,9 +76,13 @@ struct TIFFPages {
             let (length, isOver) = count.multipliedReportingOverflow(by: typeLengths[type] ?? 1)
             // libtiff ignores values that lie outside of the file.
             if !isOver, length <= bytes.count { values.byteCount += length }
-            guard let tag = file.number(entry, 2), colorTags.contains(tag), length > file.offsetBytes else { continue }
-            let place = file.number(entry + 4 + file.offsetBytes, file.offsetBytes) ?? bytes.count
-            if isOver || length > bytes.count || place > bytes.count - length { values.lacksColors = true }
+            let value = entry + 4 + file.offsetBytes
+            let tag = file.number(entry, 2)
+            if tag == interpretation.tag { values.isIndexed = file.number(value, 2) == interpretation.indexed }
+            guard tag == paletteTag || tag == profileTag, length > file.offsetBytes else { continue }
+            let place = file.number(value, file.offsetBytes) ?? bytes.count
+            guard isOver || length > bytes.count || place > bytes.count - length else { continue }
+            if tag == paletteTag { values.isPaletteCut = true } else { values.lacksProfile = true }
         }
         return values
     }

@@ -61,6 +61,8 @@ final class CurlLoop: @unchecked Sendable {
     private func startThread() {
         if WebImageSystem.startThread(named: "wi-curl", { self.run() }) { return }
         let waiting = inbox.withLock { inbox in
+            // At once, so that nobody starts another thread beside the stop.
+            inbox.hasStopped = inbox.commands.contains { if case .stop = $0 { true } else { false } }
             inbox.loseThread()
             defer { inbox.commands = [] }
             return inbox.commands

@@ -231,8 +231,29 @@
             let file = maker.file()
             #expect(decode(file).error == nil)
             for missing in [1, 100] {
-                #expect(decode(Array(file.dropLast(missing))).error?.code == .truncatedData)
+                let cut = decode(Array(file.dropLast(missing)))
+                #expect(cut.error?.code == .truncatedData)
+                // Pixels without their profile are part of a picture, indices without their palette are not.
+                #expect(cut.pixels.count == (hasPalette ? 0 : 20 * 9 * 4))
             }
+        }
+
+        /// libtiff shows the tiles at the right edge of such a picture scrambled.
+        @Test(arguments: [([4, 4], 20, true), ([4, 4], 32, false), ([2, 2], 20, false)])
+        func tilesWithChromaOfAQuarterAreRefusedIfTheEdgeCutsThem(
+            subsampling: [Int], width: Int, isRefused: Bool
+        ) {
+            var maker = TIFFMaker.random(width, 16, photometric: 6, samples: 3)
+            (maker.tile, maker.subsampling) = (16, subsampling)
+            let result = decode(maker.file())
+            #expect((result.error?.code == .unsupportedFeature) == isRefused, "\(result.error?.message ?? "")")
+        }
+
+        /// Only pictures of indices need a palette.
+        @Test func aCutPaletteOfAPictureInRGBIsIgnored() {
+            var maker = TIFFMaker.random(20, 9, photometric: 2, samples: 3)
+            maker.palette = (0..<768).map { $0 }
+            #expect(decode(Array(maker.file().dropLast(100))).pixels == Self.expected(maker))
         }
 
         /// ImageMagick writes such files. libtiff's own conversion to RGBA drops the alpha or refuses the file.

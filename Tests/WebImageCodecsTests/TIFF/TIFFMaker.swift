@@ -19,6 +19,8 @@ import WebImageTesting
         var profile: [UInt8]?
         var tile: Int?
         var isPlanar = false
+        /// How many pixels across and down share their chroma.
+        var subsampling: [Int]?
         /// The red values of all indices, then the green ones, then the blue ones.
         var palette: [Int]?
         /// `isPacked`: whether the samples are compressed with PackBits, in literal runs only. `isDataLast`: whether
@@ -77,6 +79,7 @@ import WebImageTesting
             }
             if let extraSample { tags.append((338, 3, [extraSample])) }
             if let sampleFormat { tags.append((339, 3, Array(repeating: sampleFormat, count: samples))) }
+            if let subsampling { tags.append((530, 3, subsampling)) }
             if let profile { tags.append((34_675, 7, profile.map(Int.init))) }
             return tags.sorted { $0.id < $1.id }
         }
